@@ -10,6 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 import robodyn as rd
 from robodyn.cli.options.output import with_options
@@ -71,7 +72,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _print_warning(message: Warning | str, *_: object) -> None:
+def _print_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Print a warning in one line, without its place in the code."""
     print(f"robodyn: warning: {with_options(str(message))}", file=sys.stderr)
 

@@ -26,11 +26,6 @@ def rounding_of(mechanism: Mechanism, length: float) -> float:
 
     Twice the root of the sum of squares of half a unit in the last digit of each number, as if all
     numbers were as coarse as those with digits are on average.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    length : float [m]
     """
     frames = 2 * len(mechanism.movers)
     if mechanism.rounding is not None:

@@ -171,13 +171,7 @@ def spanning_tree(
 def described_anew(tree: SpanningTree, before: Mechanism, mechanism: Mechanism) -> SpanningTree:
     """The same tree with the inertias of links, and the numbers of joints, of another description.
 
-    Parameters
-    ----------
-    tree : SpanningTree
-    before : Mechanism
-        That it is of.
-    mechanism : Mechanism
-        With the same links and joints.
+    It is of the description ``before``, and the other has the same links and joints.
     """
     pairs = zip(before.links, mechanism.links, strict=True)
     changed = [new for old, new in pairs if new is not old]

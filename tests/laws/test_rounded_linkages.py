@@ -11,6 +11,9 @@ from support.linkage_shapes import LINKAGES, STRUCTURES
 from support.rounded_judge import GOOD, case, verdict
 from support.rounded_linkages import CLOSINGS, FRAMES, linkage
 
+import robodyn as rd
+from robodyn.errors import LoopWarning
+
 EVERYTHING = ("xyz", "rpy", "axis")
 
 #: What each of the quick ones has beside its digits.
@@ -97,6 +100,45 @@ def test_misfits_that_are_stiff_are_told(number):
     _, found = judged(number, role="misfit")
     assert found.fate == "misfit told", found
     assert "closure_tolerance" in found.told
+
+
+def rods(turned):
+    """Two cranks with rods on both sides; pins of the second are turned by an angle.
+
+    Then one rod is too long and the other too short by as much: to first order all moves the same.
+    """
+    length, radius, z = 0.042, 0.0075, (0.0, 0.0, 1.0)
+    inertia = rd.Inertia(0.1, ixx=1e-5, iyy=1e-5, izz=1e-5, origin=rd.Pose((0.003, 0.001, 0.0)))
+    links = [rd.Link(name, inertia) for name in ("drive", "driven", "left", "right")]
+    joints = [
+        rd.Joint("a", "revolute", "ground", "drive", axis=z, limits=rd.Limits(-1.0, 1.0)),
+        rd.Joint("b", "revolute", "ground", "driven", rd.Pose((length, 0.0, 0.0)), axis=z),
+    ]
+    loops = []
+    for rod, side in (("left", radius), ("right", -radius)):
+        end = np.array([length - side * np.sin(turned), side * np.cos(turned), 0.0])
+        on_drive, on_driven = rd.Pose((0.0, side, 0.0)), rd.Pose(tuple(end - [length, 0.0, 0.0]))
+        joints.append(rd.Joint(f"{rod}_pin", "revolute", "drive", rod, on_drive, axis=z))
+        on_rod = rd.Pose(tuple(end - [0.0, side, 0.0]))
+        ends = {"X_predecessor": on_rod, "X_successor": on_driven}
+        loops.append(rd.Loop(f"{rod}_end", "revolute", rod, "driven", axis=z, **ends))
+    return rd.Mechanism("neck", (rd.Link("ground"), *links), tuple(joints), tuple(loops))
+
+
+def test_rods_that_are_too_long_and_too_short_by_as_much():
+    """Loops open by the square of that, so that steps towards the exact linkage go half way."""
+    exact = rd.load(rods(0.0), gravity=(0.0, -9.81, 0.0))
+    assert exact.dof == 1
+    assert rd.load(rods(4e-3), rigid=True).dof == 0
+    with pytest.warns(LoopWarning, match="leave 0 degrees .* close and leave 1"):
+        robot = rd.load(rods(4e-3), gravity=(0.0, -9.81, 0.0))
+    assert robot.dof == 1
+    q = robot.assemble(np.full(4, 0.8), hold=["a"])
+    assert np.abs(robot.loop_residual(q)).max() < 1e-12
+    tau = np.array([0.02, 0.0, 0.0, 0.0])
+    a = robot.forward_dynamics(q, np.zeros(4), tau)
+    expected = exact.forward_dynamics(exact.assemble(q, hold=["a"]), np.zeros(4), tau)
+    np.testing.assert_allclose(a, expected, rtol=6e-3)  # rods differ by 1e-3 of their length
 
 
 @pytest.mark.slow

@@ -37,14 +37,7 @@ AROUND = 2
 class LoopCloser:
     """Finds positions at which the loops of a linkage are closed.
 
-    Parameters
-    ----------
-    model : Model
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    cut_limits : UncoordinatedLimits
-        Limits of cut joints, and of joints that follow others.
-    cut_start : CutStart
+    ``cut_limits`` are those of cut joints, and of joints that follow others.
     """
 
     def __init__(
@@ -251,20 +244,9 @@ class LoopCloser:
     ) -> Array:
         """A closed posture near a guess, shape (nq,); with cut joints within their limits, too.
 
-        Parameters
-        ----------
-        guess : ndarray, shape (nq,)
-        free : ndarray of bool, shape (nv,), optional
-            Speeds along which it may move. Default: all.
-        guesses : int
-            Starts of the search, the given one first.
-        beyond : bool
-            A coordinate that is beyond a limit in the guess may stay there, and cut joints may be
-            anywhere.
-
-        Raises
-        ------
-        AssemblyError
+        It may move along the ``free`` speeds, a mask (nv,), from the given start and others. With
+        ``beyond`` a coordinate that is beyond a limit in the guess may stay there, and cut joints
+        may be anywhere.
         """
         free = self._all if free is None else free
         rows = self._rows.position_rows()

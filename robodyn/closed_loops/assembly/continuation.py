@@ -34,15 +34,10 @@ SURPRISE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class ContinuationResult:
-    """End of a motion along a branch.
+    """End of a motion along a branch: closed, and what keeps it from its goal.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        Closed, on the branch of the start.
-    end : str
-        What keeps it from its goal: "" if it came there, ``"branch"`` where the branch ends, else
-        the joint that is at its limit.
+    That is "" if it came there, ``"branch"`` where the branch ends, else the joint that is at its
+    limit.
     """
 
     q: Array
@@ -50,16 +45,7 @@ class ContinuationResult:
 
 
 class Continuation:
-    """Moves some joints of a closed linkage; the others follow on their branch.
-
-    Parameters
-    ----------
-    model : Model
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    closer : LoopCloser
-    projection : Projection
-    """
+    """Moves some joints of a closed linkage; the others follow on their branch."""
 
     def __init__(
         self,
@@ -73,17 +59,7 @@ class Continuation:
         self._closer, self._projection = closer, projection
 
     def follow(self, q: Array, goal: Array, held: Sequence[int]) -> ContinuationResult:
-        """Move some joints to where they are at a goal.
-
-        Parameters
-        ----------
-        q : ndarray, shape (nq,)
-            Closed.
-        goal : ndarray, shape (nq,)
-            Of it, only the coordinates of the joints that are moved count.
-        held : sequence of int
-            Their speeds.
-        """
+        """Move joints with these speeds from a closed posture to where they are at a goal (nq,)."""
         speeds = list(held)
         longest, now, end = LONGEST, np.array(q, float), "branch"
         for number in range(MAX_STEPS):

@@ -28,7 +28,7 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
-__all__ = ["FrameDisplacements", "cross_matrix", "pose_near"]
+__all__ = ["FrameDisplacements", "Mover", "cross_matrix", "ends", "pose_near"]
 
 Mover = Joint | Loop
 
@@ -126,7 +126,7 @@ class FrameDisplacements:
             if joint_kind(cut.kind).axes:
                 R_UG[:3, :3] = align_z(np.array(cut.axis))
             place = len(self.placed)
-            for link, X in _frames(cut):
+            for link, X in ends(cut):
                 self._place(link, X @ R_UG)
             rows = slice(first, first + owners.count(cut.name))
             found.append(_Cut(closure, rows, signs, place))
@@ -149,7 +149,7 @@ class FrameDisplacements:
                 self._own[cut.name] = self._of(known[cut.name], cut)
 
     def _of(self, mover: Mover, placed: Mover) -> list[_Side]:
-        (parent, X_F), (child, X_G) = _frames(placed)
+        (parent, X_F), (child, X_G) = ends(placed)
         sides = [self._side(mover, False, 6, parent, X_F)]
         if isinstance(mover, Loop):
             sides.append(self._side(mover, True, 6, child, X_G))
@@ -243,12 +243,12 @@ def _count(side: _Side) -> int:
     return int(side.columns.stop) - int(side.columns.start)
 
 
-def _frames(mover: Mover) -> tuple[tuple[str, Array], tuple[str, Array]]:
+def ends(mover: Mover) -> tuple[tuple[str, Array], tuple[str, Array]]:
     """Link and pose on it of the frames F and G of a joint."""
     if isinstance(mover, Joint):
         return (mover.parent, mover.origin.matrix), (mover.child, np.eye(4))
-    ends = mover.X_predecessor.matrix, mover.X_successor.matrix
-    return (mover.predecessor, ends[0]), (mover.successor, ends[1])
+    F, G = mover.X_predecessor.matrix, mover.X_successor.matrix
+    return (mover.predecessor, F), (mover.successor, G)
 
 
 def _displaced(mover: Mover, side: _Side, E: Array) -> Mover:

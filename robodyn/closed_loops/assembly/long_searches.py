@@ -27,13 +27,7 @@ _outermost: ContextVar[_Search | None] = ContextVar("search", default=None)
 
 @contextmanager
 def search(purpose: str) -> Iterator[None]:
-    """Context of a search, or of a part of the search that is already going on.
-
-    Parameters
-    ----------
-    purpose : str
-        Purpose of the search, such as ``"to find a random posture of 'delta'"``.
-    """
+    """Context of a search ``"for a random posture of 'delta'"``, or of a part of one going on."""
     if _outermost.get() is not None:
         yield
         return
@@ -45,13 +39,7 @@ def search(purpose: str) -> Iterator[None]:
 
 
 def going_on(doing: str) -> None:
-    """Called between the steps of a search; says what it does if it has lasted long.
-
-    Parameters
-    ----------
-    doing : str
-        The step that comes next.
-    """
+    """Called between the steps of a search; says which comes next if it has lasted long."""
     now = _outermost.get()
     if now is None or now.told or time.monotonic() - now.began < LONG:
         return

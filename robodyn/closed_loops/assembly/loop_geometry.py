@@ -43,15 +43,8 @@ READINGS = 1
 class LoopGeometry:
     """The loops of a model, in rad and in parts of the longest link, without a compiler.
 
-    Parameters
-    ----------
-    model : Model
-    q : ndarray, shape (nq,), optional
-        Where the loops come nearest to closing.
-    displaced : bool
-        Its frames are to be displaced.
-    guesses : int
-        From which a closed posture is looked for, if none is found from the start.
+    Where they come nearest to closing is given, or looked for from the start, and then from some
+    guesses. Their frames can be ``displaced``.
     """
 
     def __init__(
@@ -101,7 +94,7 @@ class LoopGeometry:
     def axes_apart(self, tolerance: float) -> tuple[Array, Array]:
         """Of axes on a body: slopes by displacements of frames and size of what is not parallel."""
         frames = self.frames
-        return parallel_rows(self.model.mechanism, frames.turns, frames.size, tolerance)
+        return parallel_rows(self.model, frames.turns, frames.size, tolerance)
 
     def gap(self, q: Array) -> float:
         """The largest gap at a posture; infinite where it is not a number."""
@@ -207,7 +200,7 @@ class LoopGeometry:
         """Postures far apart, (m, nq), q among them, closed but for a tolerance at a rank."""
         if rank >= self.space.nv:
             return q[None]
-        gap = LEVER * tolerance * float(self.units.max(initial=1.0))
+        gap = LEVER * tolerance * self.units
         found = walks(self.model, self.position, self.space, q, rank=rank, gap=gap)
         found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
         return np.concatenate([q[None], found])

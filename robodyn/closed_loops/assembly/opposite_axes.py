@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.closed_loops.assembly.frame_displacements import ends
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.joints import joint_kind
@@ -40,18 +41,9 @@ def with_axes_turned(
     are drawn closed but for these half turns.
 
     Positions of such a joint count about its axis on the predecessor; of a joint of the tree that
-    is cut, about its axis on the child.
-
-    Parameters
-    ----------
-    model : Model
-        In tree coordinates, whose loops do not close.
-    rows : ConstraintRows
-        Of it.
-    start, q : ndarray, shape (nq,)
-        Where all joints are as they are drawn, and where the loops come nearest to closing.
-    closed : callable
-        The model of a description if its loops close, and what is to be told of it, else ``None``.
+    is cut, about its axis on the child. All joints are as they are drawn at ``start``, and loops
+    come nearest to closing at ``q``. ``closed`` makes the model of a description, with what is to
+    be told of it, if its loops close.
     """
     found_at = {cut.name: _half_turn(model, rows, q, cut) for cut in model.tree.cuts}
     turns = {name: T for name, T in found_at.values() if T is not None}
@@ -89,11 +81,11 @@ def _half_turn(
     kind = joint_kind(mover.kind)
     if len(kind.axes) != 1 or kind.cut is None or kind.cut.gap is None:
         return name, None
-    X_WF, X_WG = (rows.interpreted_pose(q, link) @ X for link, X in _ends(cut))
+    X_WF, X_WG = (rows.interpreted_pose(q, link) @ X for link, X in ends(cut))
     Z = align_z(np.array(mover.axis))
     R = X_WF[:3, :3].T @ X_WG[:3, :3]
     if weld:  # as the joint itself sees it, in its own axes
-        link, X = _ends(mover)[0]
+        link, X = ends(mover)[0]
         R_F = X_WF[:3, :3].T @ (rows.interpreted_pose(q, link) @ X)[:3, :3]
         R = R_F.T @ R @ R_F
     R = Z.T @ R @ Z
@@ -106,14 +98,6 @@ def _half_turn(
     T = np.eye(4)
     T[:3, :3] = 2.0 * np.outer(across, across) - np.eye(3)
     return name, T
-
-
-def _ends(mover: Joint | Loop) -> tuple[tuple[str, Array], tuple[str, Array]]:
-    """Both frames of a joint, each on its link."""
-    if isinstance(mover, Loop):
-        ends = (mover.predecessor, mover.X_predecessor), (mover.successor, mover.X_successor)
-        return (ends[0][0], ends[0][1].matrix), (ends[1][0], ends[1][1].matrix)
-    return (mover.parent, mover.origin.matrix), (mover.child, np.eye(4))
 
 
 def _turned_joint(joint: Joint, T: Array | None) -> Joint:

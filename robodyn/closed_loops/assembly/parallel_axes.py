@@ -13,68 +13,54 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.assembly.frame_displacements import cross_matrix, pose_near
+from robodyn.closed_loops.assembly.frame_displacements import Mover, cross_matrix, ends, pose_near
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.exact_turns import on_loops
 from robodyn.joints import joint_kind
+from robodyn.model.model import Model
 
 __all__ = ["parallel_rows", "with_parallel_axes"]
 
 
-def with_parallel_axes(mechanism: Mechanism, tolerance: float) -> tuple[Mechanism, float]:
-    """A mechanism in whose loops axes on one body are parallel where they nearly are.
+def with_parallel_axes(model: Model, tolerance: float) -> tuple[Mechanism, float]:
+    """The mechanism of a model with axes in loops parallel where they nearly are on one body.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    tolerance : float [rad]
-
-    Returns
-    -------
-    mechanism : Mechanism
-    turned : float [rad]
-        Root of the sum of squares of the angles by which frames are turned.
+    With the root of the sum of squares of the angles by which frames are turned [rad].
     """
-    hinges, meant = _hinges(mechanism), dict[tuple[str, int], Array]()
-    for group in _groups(mechanism, hinges, tolerance):
+    meant: dict[tuple[str, int], Array] = {}
+    squares: dict[str, float] = {}
+    for group in _groups(model, tolerance):
         mean = sum((one.sign * one.axis for one in group), np.zeros(3))
         mean = mean / np.linalg.norm(mean) if len(group) > 1 else mean
-        meant |= {one.key: one.R.T @ (one.sign * mean) for one in group}
-    new: dict[str, Joint | Loop] = {}
-    squares = 0.0
-    for mover in hinges:
-        ends = [meant[mover.name, side] for side in (0, 1)]
-        turns = [math.asin(min(1.0, float(np.linalg.norm(np.cross(axis, n)))))
-                 for (_, axis), n in zip(_ends(mover), ends, strict=True)]  # fmt: skip
-        if any(turns):
-            new[mover.name] = _turned(mover, *ends)
-            squares += sum(x * x for x in turns)
+        for one in group:
+            meant[one.key] = one.R.T @ (one.sign * mean)
+            angle = math.asin(min(1.0, float(np.linalg.norm(np.cross(one.axis, mean)))))
+            squares[one.key[0]] = squares.get(one.key[0], 0.0) + angle**2
+
+    def new(mover: Mover) -> Mover:
+        if not squares.get(mover.name):
+            return mover
+        return _turned(mover, meant[mover.name, 0], meant[mover.name, 1])
+
+    mechanism = model.mechanism
     return replace(
         mechanism,
-        joints=tuple(new.get(x.name, x) for x in mechanism.joints),  # type: ignore[misc]  # same
-        loops=tuple(new.get(x.name, x) for x in mechanism.loops),  # type: ignore[misc]  # same
-    ), math.sqrt(squares)
+        joints=tuple(map(new, mechanism.joints)),  # type: ignore[arg-type]  # same
+        loops=tuple(map(new, mechanism.loops)),  # type: ignore[arg-type]  # same
+    ), math.sqrt(sum(squares.values()))
 
 
 def parallel_rows(
-    mechanism: Mechanism, turns: Mapping[tuple[str, int], slice], size: int, tolerance: float
+    model: Model, turns: Mapping[tuple[str, int], slice], size: int, tolerance: float
 ) -> tuple[Array, Array]:
     """Slopes (n, size) by displacements of frames of what axes miss being parallel, and that (n,).
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    turns : mapping of (str, int) to slice
-        Where the rotation vectors of the frames F and G of each joint are among the displacements.
-    size : int
-        How many numbers these have.
-    tolerance : float [rad]
-        Of axes that are to be parallel.
+    ``turns`` says where the rotation vectors of the frames F and G of each joint are among the
+    displacements; axes that are to be parallel are so within a tolerance [rad].
     """
-    hinges = _hinges(mechanism)
     slopes: list[Array] = []
     missed: list[Array] = []
-    for first, *others in _groups(mechanism, hinges, tolerance):
+    for first, *others in _groups(model, tolerance):
         for one in others:
             row = np.zeros((3, size))
             for end, other in ((one, first.axis), (first, -one.axis)):
@@ -110,22 +96,22 @@ class _Axis:
     sign: float = 1.0
 
 
-def _hinges(mechanism: Mechanism) -> list[Joint | Loop]:
-    return [m for m in on_loops(mechanism) if joint_kind(m.kind).axial]
-
-
-def _groups(
-    mechanism: Mechanism, hinges: list[Joint | Loop], tolerance: float
-) -> list[list[_Axis]]:
+def _groups(model: Model, tolerance: float) -> list[list[_Axis]]:
     """Axes on one body each that are parallel to the first of them."""
-    bodies, axes = _bodies(mechanism), dict[str, list[_Axis]]()
-    for mover in hinges:
-        turned_by = cross_matrix(np.array(mover.axis))
-        for side, (link, axis) in enumerate(_ends(mover)):
-            body, R = bodies.get(link, (link, np.eye(3)))
-            X = _frames(mover)[side]
-            by_turn = turned_by if X is None else -X.matrix[:3, :3] @ turned_by
-            axes.setdefault(body, []).append(_Axis((mover.name, side), R @ axis, R, R @ by_turn))
+    links, axes = model.tree.links, dict[int, list[_Axis]]()
+    for mover in on_loops(model.mechanism):
+        if not joint_kind(mover.kind).axial:
+            continue
+        axis = np.array(mover.axis)
+        for side, (link, X) in enumerate(ends(mover)):
+            body, X_BL = links[link]
+            R = X_BL[:3, :3]
+            on_body = R @ X[:3, :3]
+            # the frame G of a joint is that of its child, in which the axis is turned back
+            back = 1.0 if side and isinstance(mover, Joint) else -1.0
+            by_turn = back * on_body @ cross_matrix(axis)
+            one = _Axis((mover.name, side), on_body @ axis, R, by_turn)
+            axes.setdefault(body, []).append(one)
     found: list[list[_Axis]] = []
     for left in axes.values():
         while left:
@@ -133,40 +119,6 @@ def _groups(
             near = [x for x in left if np.linalg.norm(np.cross(first, x.axis)) <= tolerance]
             left = [x for x in left if x not in near]
             found.append([replace(x, sign=math.copysign(1.0, float(first @ x.axis))) for x in near])
-    return found
-
-
-def _frames(mover: Joint | Loop) -> tuple[Pose, Pose | None]:
-    """Poses of F and G on the links; ``None`` where the axis of the joint is turned instead."""
-    if isinstance(mover, Joint):
-        return mover.origin, None
-    return mover.X_predecessor, mover.X_successor
-
-
-def _ends(mover: Joint | Loop) -> tuple[tuple[str, Array], tuple[str, Array]]:
-    """The links of a joint, and its axis on each of them."""
-    axis = np.array(mover.axis)
-    if isinstance(mover, Joint):
-        return (mover.parent, mover.origin.matrix[:3, :3] @ axis), (mover.child, axis)
-    ends = mover.X_predecessor.matrix[:3, :3] @ axis, mover.X_successor.matrix[:3, :3] @ axis
-    return (mover.predecessor, ends[0]), (mover.successor, ends[1])
-
-
-def _bodies(mechanism: Mechanism) -> dict[str, tuple[str, Array]]:
-    """Of links that fixed joints connect: one of them, and their rotations (3, 3) in it."""
-    found: dict[str, tuple[str, Array]] = {}
-    fixed = [x for x in mechanism.joints if joint_kind(x.kind).nv == 0 and x.map is None]
-    for first in (end for x in fixed for end in (x.parent, x.child)):
-        if first in found:
-            continue
-        found[first], links = (first, np.eye(3)), [first]
-        for link in links:  # grows
-            for x in fixed:
-                R = x.origin.matrix[:3, :3]
-                for one, other, R_step in ((x.parent, x.child, R), (x.child, x.parent, R.T)):
-                    if link == one and other not in found:
-                        found[other] = first, found[link][1] @ R_step
-                        links.append(other)
     return found
 
 

@@ -25,15 +25,7 @@ NEWTON = 4
 
 
 def unit_motions(M: Array, moving: Array) -> Array:
-    """Motions ``B`` with ``B^T M B = 1`` of the speeds that may change, shape (..., nv, n).
-
-    Parameters
-    ----------
-    M : ndarray, shape (..., nv, nv)
-        Mass matrix.
-    moving : ndarray of int, shape (n,)
-        Speeds that may change.
-    """
+    """Motions ``B`` with ``B^T M B = 1`` of the n speeds that may change, shape (..., nv, n)."""
     L = np.linalg.cholesky(M[..., moving[:, None], moving])
     B = np.zeros((*M.shape[:-1], len(moving)))
     B[..., moving, :] = np.swapaxes(np.linalg.inv(L), -1, -2)
@@ -46,29 +38,14 @@ def least_change(K: Array, error: Array, unit: Array) -> Array:
     ``x = -M^-1 K^T (K M^-1 K^T)^+ error``: what impulses in the joints that close the loops would
     do. To possible speeds it is orthogonal, so that the energy that a projection of the speeds
     takes is of second order in what they are wrong by; any other projection takes or gives some of
-    first order, step by step.
-
-    Parameters
-    ----------
-    K : ndarray, shape (..., nc, nv)
-    error : ndarray, shape (..., nc)
-    unit : ndarray, shape (..., nv, n)
-        Motions of unit kinetic energy that may be added; see `unit_motions`.
+    first order, step by step. Only motions of `unit_motions` (..., nv, n) are added.
     """
     inverse = np.linalg.pinv(K @ unit, rcond=1e-9)
     return np.asarray(-(unit @ (inverse @ error[..., None]))[..., 0])
 
 
 class Projection:
-    """Nearest states, velocities and accelerations with closed loops.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    """
+    """Nearest states, velocities and accelerations with closed loops."""
 
     def __init__(
         self, model: Model, evaluator: Evaluator, rows: ConstraintRows, space: ConfigurationSpace

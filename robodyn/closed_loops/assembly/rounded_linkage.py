@@ -98,11 +98,6 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     With one `LoopWarning` where more is changed than what sums and products of numbers of a file
     leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
     the model of the description as it is.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-    settings : Settings
     """
     if settings.coordinates != "tree" or settings.branches:
         settings = dataclasses.replace(settings, coordinates="tree", branches=())
@@ -167,27 +162,21 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
 def nearest_linkage(
     model: Model, tolerance: float = WRONG_FILE_GAP, q: Array | None = None
 ) -> Rounding | None:
-    """The nearest linkage that closes and moves, if its frames are within a tolerance.
+    """The nearest linkage that closes and moves, if all displacements together are within this.
 
-    Parameters
-    ----------
-    model : Model
-    tolerance : float [rad, parts of the longest link]
-        Of the displacements of all frames together.
-    q : ndarray, shape (nq,), optional
-        Where loops come nearest to closing.
+    The tolerance is in rad and parts of the longest link. ``q`` is where loops come nearest to
+    closing, by default from the start.
     """
     settings = dataclasses.replace(model.settings, rigid=True)
-    letter = LoopGeometry(build_model(model.mechanism, settings), q)
-    parallel, turned = with_parallel_axes(model.mechanism, LEVER * tolerance)
-    starts = [(parallel, turned), (model.mechanism, 0.0)]
-    for mechanism, size in starts if turned > DEFAULT_SNAP else starts[1:]:
-        model = build_model(mechanism, settings)
-        start = LoopGeometry(model, q, displaced=True, guesses=GUESSES)
-        found = _of_start(start, letter, tolerance, size)
-        if found is not None:
-            return found
-    return None
+
+    def start(mechanism: Mechanism) -> LoopGeometry:
+        return LoopGeometry(build_model(mechanism, settings), q, displaced=True, guesses=GUESSES)
+
+    letter, found = start(model.mechanism), None
+    parallel, turned = with_parallel_axes(model, LEVER * tolerance)
+    if DEFAULT_SNAP < turned <= WRONG_FILE_GAP:
+        found = _of_start(start(parallel), letter, tolerance, turned)
+    return _of_start(letter, letter, tolerance, 0.0) if found is None else found
 
 
 def _of_start(
@@ -266,10 +255,7 @@ def _displaced(
 ) -> Rounding | None:
     """The linkage with frames displaced so that it closes at all postures with this rank.
 
-    Parameters
-    ----------
-    held : bool
-        The first posture, in which the linkage was drawn, stays as it is.
+    The first of them, in which the linkage was drawn, stays as it is if it is ``held``.
     """
     postures = start.postures(q, rank, tolerance)
     steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)

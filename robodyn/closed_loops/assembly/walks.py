@@ -31,7 +31,7 @@ def walks(
     start: Array,
     *,
     rank: int | None = None,
-    gap: float | None = None,
+    gap: Array | None = None,
 ) -> FloatArray:
     """Closed postures along some walks from a closed one, shape (steps, walks, nq).
 
@@ -73,15 +73,8 @@ def scattered(
 class _Loops:
     """The loops of a linkage, closed by Newton's method at many postures at once.
 
-    Parameters
-    ----------
-    model : Model
-    rows : PositionRows
-    space : ConfigurationSpace
-    start : ndarray, shape (nq,)
-        A closed posture: the rank there is taken to be that of all.
-    rank, gap : int and float, optional
-        Another rank, and the largest gap [m, rad] of closed postures.
+    The rank at a closed posture, or a given one, is taken to be that of all; ``gap`` (nc,) is the
+    largest [m, rad] of closed postures.
     """
 
     def __init__(
@@ -91,7 +84,7 @@ class _Loops:
         space: ConfigurationSpace,
         start: Array,
         rank: int | None = None,
-        gap: float | None = None,
+        gap: Array | None = None,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
         K = rows.jacobian(start)
@@ -123,9 +116,9 @@ class _Loops:
         """Whether loops are closed, and no joint is (farther) beyond a limit."""
         low, high = np.minimum(self._model.lower, here), np.maximum(self._model.upper, here)
         inside = ((low <= there) & (there <= high)).all(axis=1)
-        gap = np.abs(self._rows.residual(there)).max(axis=1, initial=0.0)
+        closed = (np.abs(self._rows.residual(there)) < self._gap).all(axis=1)
         finite = np.isfinite(self._rows.jacobian(there)).all(axis=(1, 2))
-        return np.asarray(inside & finite & (gap < self._gap))
+        return np.asarray(inside & finite & closed)
 
     def _least(self, q: Array, b: Array) -> Array:
         """The x of least norm with ``K x = b``, at the rank that closed loops have.
