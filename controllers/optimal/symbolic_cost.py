@@ -27,9 +27,9 @@ __all__ = ["SymbolicCost"]
 class SymbolicCost:
     """A cost given by formulas.
 
-    The formulas are called once, with symbols in place of numbers, and may use arithmetic, and
-    sines, cosines and roots of numpy; comparisons of numbers raise a `TypeError`. Negative
-    curvature is replaced by zero.
+    The formulas are called once, with symbols in place of numbers, and may use arithmetic,
+    functions of numpy such as ``np.sqrt`` and ``np.tanh``, and ``np.where`` and ``np.maximum``;
+    ``if`` raises a `TypeError`. Negative curvature is replaced by zero.
 
     Attributes
     ----------

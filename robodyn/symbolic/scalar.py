@@ -377,42 +377,98 @@ def sqrt(x: Number) -> Number:
 
 
 def tan(x: Any) -> Any:
-    """Tangent of an angle [rad]: of a number, a symbol or an array."""
+    """Tangent of an angle [rad]: of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.tan(0.0)
+    0.0
+    """
     return sin(x) / cos(x)
 
 
 def exp(x: Any) -> Any:
-    """Exponential function of a number, a symbol or an array."""
+    """Exponential function of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.exp(0.0)
+    1.0
+    """
     return _function(EXP, x)
 
 
 def log(x: Any) -> Any:
-    """Natural logarithm of a number, a symbol or an array."""
+    """Natural logarithm of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.log(1.0)
+    0.0
+    """
     return _function(LOG, x)
 
 
 def sinh(x: Any) -> Any:
-    """Hyperbolic sine of a number, a symbol or an array."""
+    """Hyperbolic sine of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.sinh(0.0)
+    0.0
+    """
     return _function(SINH, x)
 
 
 def cosh(x: Any) -> Any:
-    """Hyperbolic cosine of a number, a symbol or an array."""
+    """Hyperbolic cosine of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.cosh(0.0)
+    1.0
+    """
     return _function(COSH, x)
 
 
 def tanh(x: Any) -> Any:
-    """Hyperbolic tangent of a number, a symbol or an array."""
+    """Hyperbolic tangent of a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> round(rd.tanh(0.5), 6)
+    0.462117
+    """
     return _function(TANH, x)
 
 
 def arctan(x: Any) -> Any:
-    """Angle [rad] from -pi/2 to pi/2 with a given tangent: a number, a symbol or an array."""
+    """Angle [rad] from -pi/2 to pi/2 with a given tangent: a number, a symbol or an array.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> round(rd.arctan(1.0), 6)
+    0.785398
+    """
     return arctan2(x, 1.0)
 
 
 def arctan2(y: Any, x: Any) -> Any:
-    """Angle [rad] from -pi to pi of the direction (x, y): numbers, symbols or arrays."""
+    """Angle [rad] from -pi to pi of the direction (x, y): numbers, symbols or arrays.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> round(rd.arctan2(1.0, -1.0), 6)
+    2.356194
+    """
     graph = next((z.graph for z in (y, x) if isinstance(z, Scalar)), None)
     if graph is None or _is_array(y) or _is_array(x):
         return _of_numbers(ARCTAN2, y, x)
@@ -446,23 +502,44 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of two numbers, symbols or arrays; NaN if one of them is."""
+    """The larger of two numbers, symbols or arrays; NaN if one of them is.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.maximum(0.5, 0.0)
+    0.5
+    """
     return _extreme(np.maximum, a, b, lt)
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of two numbers, symbols or arrays; NaN if one of them is."""
+    """The smaller of two numbers, symbols or arrays; NaN if one of them is.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.minimum(0.5, 0.0)
+    0.0
+    """
     return _extreme(np.minimum, a, b, gt)
 
 
 def sign(x: Any) -> Any:
-    """-1, 0 or 1 of a number, a symbol or an array, NaN of NaN; the derivative is zero."""
+    """-1, 0 or 1 of a number, a symbol or an array, NaN of NaN; the derivative is zero.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.sign(-2.0)
+    -1.0
+    """
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, where(x >= 0.0, 0.0, math.nan)))
 
 
 def _extreme(function: np.ufunc, a: Any, b: Any, beyond: Callable[[Any, Any], Any]) -> Any:
     """The second number where it is beyond the first one."""
-    if _is_array(a) or _is_array(b):
+    if any(_is_array(x) or hasattr(x, "made") for x in (a, b)):  # or a `Symbol`
         return function(_viewed(a), _viewed(b))
     if not isinstance(a, Scalar):  # a comparison with NaN takes the second side: that is symbolic
         a, b = b, a
@@ -483,8 +560,9 @@ def _of_numbers(op: int, *x: Any) -> Any:
     """A function of numbers, of which one that has a name keeps it, or of arrays."""
     if any(map(_is_array, x)):
         return getattr(np, FUNCTIONS[op])(*map(_viewed, x))
-    own: Callable[[], float] | None = getattr(x[0], FUNCTIONS[op], None)
-    return _KNOWN[op](*x) if own is None else own()
+    if any(hasattr(y, "made") for y in x):  # a `Symbol`
+        return getattr(np, FUNCTIONS[op])(*x)
+    return _KNOWN[op](*x)
 
 
 def _viewed(x: Any) -> Any:

@@ -6,6 +6,7 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
+from functools import partialmethod
 from operator import add, mul, neg, pow, sub, truediv
 from typing import Any, cast
 
@@ -13,7 +14,22 @@ import numpy as np
 
 from robodyn.arrays import number
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.symbolic.scalar import Number, cos, sin, sqrt
+from robodyn.symbolic.scalar import (
+    Number,
+    arctan,
+    arctan2,
+    cos,
+    cosh,
+    exp,
+    log,
+    maximum,
+    minimum,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
 
 __all__ = ["Symbol", "named_again", "symbol", "with_name", "with_names"]
 
@@ -24,11 +40,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "/": truediv,
     "**": pow,
     "negative": neg,
-    "sin": sin,
-    "cos": cos,
-    "tan": lambda x: sin(x) / cos(x),
-    "sqrt": sqrt,
-    "abs": lambda x: sqrt(x * x),
+    "abs": abs,
+} | {
+    x.__name__: x
+    for x in (sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2, maximum, minimum)
 }
 
 #: Functions of numpy that keep names, and those that ask about a number alone.
@@ -38,13 +53,9 @@ _FUNCTIONS: dict[np.ufunc, str] = {
     np.multiply: "*",
     np.true_divide: "/",
     np.negative: "negative",
-    np.sin: "sin",
-    np.cos: "cos",
-    np.tan: "tan",
-    np.sqrt: "sqrt",
     np.absolute: "abs",
     np.fabs: "abs",
-}
+} | {getattr(np, name): name for name in _OPERATIONS if isinstance(getattr(np, name, 0), np.ufunc)}
 _QUESTIONS = frozenset(
     (np.isfinite, np.isnan, np.isinf, np.sign, np.signbit, np.equal, np.not_equal)
 ) | {np.less, np.less_equal, np.greater, np.greater_equal}
@@ -135,26 +146,13 @@ class Symbol(float):
             names = ", ".join(repr(name) for x in given for name in _names(x))
             raise SettingsError(
                 f"np.{function.__name__} would lose the name of symbol {names}: names are kept by "
-                "sums, products, quotients, powers, sin, cos, tan, sqrt and abs; float(x) is the "
-                "plain number"
+                "sums, products, quotients, powers, sin, cos, tan, sqrt, exp, log, sinh, cosh, "
+                "tanh, arctan, arctan2, maximum, minimum and abs; float(x) is the plain number"
             )
         return self._with(_FUNCTIONS[function], *given)
 
     def __abs__(self) -> Any:
         return self._with("abs", self)
-
-    # as `robodyn.sin` and functions of arrays of objects call them
-    def sin(self) -> Any:
-        """Sine."""
-        return self._with("sin", self)
-
-    def cos(self) -> Any:
-        """Cosine."""
-        return self._with("cos", self)
-
-    def sqrt(self) -> Any:
-        """Square root."""
-        return self._with("sqrt", self)
 
     def __add__(self, other: Any) -> Any:
         return self._with("+", self, other)
@@ -240,11 +238,11 @@ def with_names(given: Any, values: tuple[float, float, float]) -> tuple[float, f
 def symbol(name: str, value: float) -> Symbol:
     """A number with a name, for a length, mass, inertia or stiffness of a description.
 
-    Sums, products, quotients, powers, ``np.sin``, ``np.cos``, ``np.tan``, ``np.sqrt`` and ``abs``
-    of it depend on it. What it stands in must be a description made by program: `robodyn.Inertia`,
-    `robodyn.Pose`, `robodyn.Joint`, `robodyn.Loop`, `robodyn.PointSpring`. For numbers of a file
-    there is ``robodyn.load(symbols=)``. ``robot.function(name, symbols=True)`` has the symbols as
-    inputs.
+    Sums, products, quotients, powers, ``abs``, and ``np.sin``, ``np.sqrt``, ``np.exp``,
+    ``np.arctan2`` and the like of it depend on it. What it stands in must be a description made by
+    program: `robodyn.Inertia`, `robodyn.Pose`, `robodyn.Joint`, `robodyn.Loop`,
+    `robodyn.PointSpring`. For numbers of a file there is ``robodyn.load(symbols=)``.
+    ``robot.function(name, symbols=True)`` has the symbols as inputs.
 
     Parameters
     ----------
@@ -277,3 +275,8 @@ def symbol(name: str, value: float) -> Symbol:
     if not math.isfinite(size):
         raise ShapeError(f"value is {size}, expected a finite number", name="value", given=value)
     return Symbol(size, ("symbol", name))
+
+
+# as functions of arrays of objects call them
+for _name in ("sin", "cos", "sqrt", "tan", "exp", "log", "sinh", "cosh", "tanh", "arctan"):
+    setattr(Symbol, _name, partialmethod(lambda self, name: self._with(name, self), _name))

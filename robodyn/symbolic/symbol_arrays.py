@@ -24,12 +24,6 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.bitwise_or: or_, np.logical_not: invert, np.invert: invert,
 }  # fmt: skip
 
-#: Those that numpy computes by the operators of symbols.
-_ARITHMETIC = frozenset(
-    (np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.power, np.square,
-     np.matmul, np.equal, np.not_equal, np.conjugate)
-)  # fmt: skip
-
 
 def symbol_array(values: Iterable[Any]) -> Any:
     """An array of one axis with symbols and numbers in it."""
@@ -52,8 +46,6 @@ def _computed(
         if own is not None:
             with np.errstate(invalid="ignore"):  # NaN may be one side of a choice
                 return _viewed(np.frompyfunc(own, function.nin, 1)(*plain))
-    if symbolic and function not in _ARITHMETIC:
-        raise scalar.unavailable(f"np.{function.__name__}")
     out = options.get("out")
     if out is not None:
         getattr(function, method)(*plain, **{**options, "out": tuple(map(_plain, out))})

@@ -27,7 +27,10 @@ RESULTS = {
     "SteadyMotion", "StepDerivatives", "SweepTable", "Trajectory", "TrajectoryGradient",
 }  # fmt: skip
 #: Of numbers and symbols, which behave as those of Python's ``math`` do.
-LIKE_MATH = {"cos", "sin", "sqrt"}
+LIKE_MATH = {
+    "arctan", "arctan2", "cos", "cosh", "exp", "log", "maximum", "minimum", "sign", "sin", "sinh",
+    "sqrt", "tan", "tanh", "where",
+}  # fmt: skip
 #: Of joints that move independently.
 NOT_FOR_LINKAGES = {"manipulability", "operational_inertia"}
 

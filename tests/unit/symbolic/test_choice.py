@@ -186,3 +186,15 @@ def test_what_needs_numbers_is_refused_with_what_to_take(decides):
 
 def test_edges_are_tried():
     assert {0.0, np.inf, -np.inf} <= {*EDGES} and np.isnan(EDGES).any() and np.signbit(EDGES).any()
+
+
+def test_named_numbers_keep_their_names():
+    x = rd.symbol("x", 0.5)
+    for f in (np.exp, rd.log, np.tanh, lambda z: rd.arctan2(1.0, z), lambda z: rd.maximum(z, 0.1)):
+        made, graph = f(x), Graph()
+        assert made.named() == [("x", 0.5)] and float(made) == f(0.5)
+        (y,) = inputs(graph, 0, 1)
+        edge = edge_of(graph, made.of({"x": y}))
+        ports = (Port("x", ()),), (Port("y", ()),)
+        found = evaluate(Program("f", *ports, graph, (edge,)), np.array(1.5))[0]
+        assert found == pytest.approx(f(1.5), rel=1e-15)
