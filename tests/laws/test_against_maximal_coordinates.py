@@ -164,18 +164,6 @@ def test_single_axes_of_the_floating_base_are_controlled(axis):
     c.check_hybrid(tuple(k for k in range(c.robot.nv) if k != axis))
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_the_public_function(base):
-    c = Case(["revolute", "spherical", "fixed", "prismatic"], base, 5)
-    f = c.robot.function("hybrid_dynamics", controlled=(1, 3), wrenches=tuple(c.wrenches))
-    free = [k for k in range(c.robot.nv) if k not in (1, 3)]
-    loads = (*(c.base or ()), *c.wrenches.values())
-    a, tau = evaluate(f.program, c.q, c.v, c.a[[1, 3]], c.tau[free], *loads)
-    there = c.there(a=c.a, tau=c.tau, controlled=(1, 3))
-    close(a, there.a)
-    close(tau, there.tau)
-
-
 @settings(max_examples=10, deadline=None)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_motion_of_every_link(kinds, base, seed):
