@@ -8,9 +8,10 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.constraint_problems import constraints, mass_matrix
+from support.examples import examples
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
 from robodyn.closed_loops.solvers.methods.program import METHODS
@@ -59,7 +60,7 @@ BOUND = 1e-8
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("massless", (False, True))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_motion_is_balanced_and_constraints_are_met_as_well_as_can_be(method, massless, data):
     M, force, K, k, ranks = data.draw(batches(massless))
@@ -102,7 +103,7 @@ def test_the_rank_is_that_by_singular_values_but_near_the_tolerance():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**31))
 @example(676799093)  # a massless speed behind a small pivot, which leaves rounding beyond 1e-13
 def test_motions_without_positive_inertia_are_named_by_every_method(method, seed):
@@ -152,7 +153,7 @@ def test_rounding_is_not_magnified_by_light_motions_that_the_constraints_hold(me
         assert np.abs(K.T @ (K @ found.a + k)).max() < 1e-10 * (np.abs(K.T) @ np.abs(k)).max()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(batches(), st.integers(0, 2**31))
 def test_speeds_that_are_not_free_accelerate_as_given(batch, seed):
     """The same as a system of the free speeds alone, with what the others do on the right."""

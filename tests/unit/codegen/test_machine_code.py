@@ -11,8 +11,9 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -149,7 +150,7 @@ def test_infinite_angles_are_not_numbers():
 STEP = st.tuples(st.integers(0, 5), st.integers(0, 40), st.integers(0, 40))
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(steps=st.lists(STEP, min_size=1, max_size=60), seed=st.integers(0, 99))
 def test_random_programs(steps, seed):
     graph = Graph()

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import robodyn as rd
 from robodyn import urdf
@@ -156,7 +157,7 @@ def mechanisms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(mechanisms())
 def test_what_is_written_reads_back_equal(mechanism):
     assert read(urdf.write(mechanism)) == as_written(mechanism)
