@@ -118,22 +118,6 @@ def test_a_linkage_with_compliant_stops():
     assert np.ptp(run.energy) < 1e-3 * np.abs(run.energy).max()
 
 
-def test_many_at_once_and_derivatives():
-    robot = rd.load(SLIDER)
-    stops = rd.CompliantStops(800.0, damping=0.1)
-    q0, v0 = np.array([[1.9], [-0.9], [0.0]]), np.array([[1.0], [-2.0], [0.5]])
-    many = rd.rollout(robot, None, q0, v0, duration=0.2, stops=stops, limits="ignore")
-    for k in range(3):
-        one = rd.simulate(robot, q0=q0[k], v0=v0[k], duration=0.2, stops=stops, limits="ignore")
-        np.testing.assert_allclose(many.q[:, k], one.q, atol=1e-12)
-    slope = robot.with_(stops=stops).function("forward_dynamics").jacobian("q")
-    for x, wanted in ((0.0, 0.0), (2.1, -400.0), (2.0, None)):
-        (J,) = np.ravel(slope([x], [0.0], [0.0]))
-        assert np.isfinite(J)
-        if wanted is not None:
-            assert J == pytest.approx(wanted, abs=1e-9)
-
-
 def test_wrong_stops():
     robot = rd.load(SLIDER)
     with pytest.raises(SettingsError, match=r"'y' .* is to have stops"):

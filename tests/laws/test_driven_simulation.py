@@ -119,26 +119,6 @@ def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
     assert np.abs(np.ptp(moved.q, axis=0)).min() > 0.01
 
 
-@pytest.mark.parametrize("driven", PATHS)
-def test_driven_joints_are_where_their_paths_are(robot, driven):
-    moved = run(robot, PATHS[driven])
-    for name, path in PATHS[driven].items():
-        joint = robot.joints[name.split("[")[0]]
-        axis = slice(1, 2) if "[" in name else slice(None)
-        parts = zip(*map(path, moved.t), strict=True)
-        x, dx, ddx = (np.array(part).reshape(len(moved), -1) for part in parts)
-        np.testing.assert_array_equal(moved.q[:, joint.q][:, axis], x)
-        np.testing.assert_array_equal(moved.v[:, joint.v][:, axis], dx)
-        np.testing.assert_array_equal(moved.a[:, joint.v][:, axis], ddx)
-
-
-def test_free_joints_get_the_torque_of_the_controller(robot):
-    moved = run(robot, PATHS["one joint"])
-    free = [k for k in range(robot.nv) if k != robot.joints["joint2"].v.start]
-    asked = np.tile(0.2 * np.cos(3.0 * moved.t)[:, None], len(free))
-    np.testing.assert_allclose(moved.tau[:, free], asked, atol=1e-14)
-
-
 def test_the_rest_of_a_driven_robot_moves_as_on_a_moving_base(robot):
     """R-CV3: with the first joint driven, all it carries is a robot on a moving base."""
     rng = np.random.default_rng(12)
@@ -203,24 +183,3 @@ def test_a_ball_is_locked():
     ball = robot.joints["joint1"].q  # a quaternion, which a step scales to length one anew
     np.testing.assert_allclose(moved.q[:, ball], np.tile(q0[ball], (len(moved), 1)), atol=1e-15)
     np.testing.assert_allclose(np.ptp(moved.energy), 0.0, atol=1e-7)
-
-
-def test_many_at_once_with_paths(robot):
-    rng = np.random.default_rng(15)
-    q0 = np.array([robot.random(rng) for _ in range(3)])
-    v0 = rng.normal(size=(3, robot.nv))
-    options = {
-        "base": carrier,
-        "controlled": {"joint2": swing},
-        "locked": ["joint3"],
-        "duration": 0.05,
-        "step": STEP,
-    }
-    together = rd.rollout(robot, None, q0, v0, **options)
-    for i in range(3):
-        one = rd.simulate(robot, q0=q0[i], v0=v0[i], **options)
-        for name in ("q", "v", "a", "tau", "energy"):
-            there = getattr(one, name)
-            np.testing.assert_allclose(
-                getattr(together, name)[:, i], there, atol=1e-9 * np.abs(there).max()
-            )

@@ -280,22 +280,6 @@ def test_motions_are_those_of_steps_in_python(name, monkeypatch):
         same(one, other)
 
 
-@pytest.mark.parametrize("controller", [None, push, "symbolic"])
-def test_functions_are_asked_once_a_step(controller):
-    """And those of an event by time not at all: one call more at each end of the motion."""
-    times = []
-    if controller == "symbolic":
-        controller = JointPD(rd.load("double_pendulum"), swings, 5.0, 0.1)
-
-    def look(t, q, v):
-        times.append(t)
-        return 1.0
-
-    run = pendulum(controller, events=[look], duration=0.6)
-    assert sorted(set(times)) == sorted(set(run.t))
-    assert len(times) <= len(run) + 6
-
-
 def swings(t):
     """A reference of two joints that only Python knows."""
     return tuple(np.array([x, -x]) for x in swing(float(t)))
@@ -365,16 +349,6 @@ def test_instants_are_hit(at):
     assert [event.time for event in run.events] == [at]
     before, after = np.flatnonzero(run.t == at)
     np.testing.assert_array_equal(run.v[after], run.v[before] + 1.0)
-
-
-@pytest.mark.parametrize("every", [1, 3])
-def test_in_files_as_in_memory(tmp_path, monkeypatch, every):
-    """Room for a few samples at a time, fewer than the steps that are done at once."""
-    monkeypatch.setattr("robodyn.simulation.motion.record.NUMBERS_IN_MEMORY", 200)
-    options = {"events": [position(0, 0.2), position(1)], "every": every}
-    found = pendulum(to=tmp_path / "motion", **options)
-    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
-    same(found, pendulum(**options))
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])

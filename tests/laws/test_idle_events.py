@@ -177,22 +177,6 @@ def asked(monkeypatch):
     return steps
 
 
-@pytest.mark.parametrize(
-    "when",
-    [
-        lambda t, q, v: q[0] - 50.0,
-        lambda t, q, v: q @ q - 50.0 + t * v.sum(),
-        lambda t, q, v: np.cos(q[0]) * np.abs(v[1]) + 2.0,
-        lambda t, q, v: math.sin(q[0]) + 2.0,
-        lambda t, q, v: max(q) - 50.0,
-        lambda state: state.q[0] - 50.0 * state.robot.nq,
-    ],
-)
-def test_functions_without_side_effects_are_asked_about_many_samples(when, asked):
-    rd.simulate(rd.load("double_pendulum"), duration=0.5, events=[noted(when)], limits="ignore")
-    assert not asked
-
-
 def test_functions_that_keep_what_they_get_are_asked_about_one_sample(asked):
     seen = []
 

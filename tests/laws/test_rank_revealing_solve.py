@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -173,40 +169,3 @@ def test_speeds_that_are_not_free_accelerate_as_given(batch, seed):
         assert part(found.a[:, free] - alone.a, alone.a, x) < BOUND
         assert part(found.multipliers - alone.multipliers, alone.multipliers, x) < BOUND
         np.testing.assert_array_equal(found.rank, alone.rank)
-
-
-#: A system many times and in a batch, in a process of its own: the first call gives what the last
-#: one does, and code that was compiled what code that was found on disk does.
-FRESH = """
-import sys, threading, numpy as np, robodyn as rd
-from robodyn.closed_loops.solvers import constrained_accelerations
-robot = rd.load("stewart")
-q = robot.neutral()
-M, K = robot.mass_matrix(q), robot.loop_jacobian(q)
-force, k = np.linspace(-1, 1, robot.nv), np.ones(robot.nc)
-assert "scipy" not in sys.modules
-def solved(K):
-    return constrained_accelerations(M, force, K, k).a
-first = []
-threads = [threading.Thread(target=lambda: first.append(solved(K))) for _ in range(8)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-assert len(first) == 8 and all((x == first[0]).all() for x in first)
-assert (solved(np.stack([K] * 200)) == first[0]).all()
-assert all((solved(K) == first[0]).all() for _ in range(200))
-assert "numba" not in sys.modules
-print(first[0].tobytes().hex())
-"""
-
-
-@pytest.mark.slow
-def test_the_first_call_is_like_every_other(tmp_path):
-    environment = {**os.environ, "ROBODYN_CACHE_DIR": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", FRESH],
-            check=True, capture_output=True, text=True, env=environment,
-        ).stdout
-        for _ in range(2)
-    ]  # fmt: skip
-    assert printed[0] == printed[1]

@@ -18,7 +18,6 @@ from support.random_mechanisms import random_mechanism
 from support.textbook_steps import TextbookStep
 
 import robodyn as rd
-from robodyn import controllers
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.loads.loads import Loads
@@ -290,15 +289,6 @@ def test_limits_that_are_enforced():
     alone_and_among_others(robot, controller=strong, limits=limits)
 
 
-def test_limits_of_what_controllers_of_the_library_ask_for():
-    """Their efforts are computed and cut in machine code."""
-    robot, rest = rd.load("arm7"), np.zeros(7)
-    stiff = controllers.ComputedTorque(robot, lambda t: (rest + 1.0, rest, rest), 1e4)
-    run = alone_and_among_others(robot, controller=stiff, limits="enforce")
-    assert ((np.abs(run.tau) == robot.effort_limits).any(axis=0)).any()
-    assert (run.tau < 0.0).any()
-
-
 # -- time -----------------------------------------------------------------------------------------
 
 
@@ -425,21 +415,6 @@ def test_any_number_of_motions_on_any_number_of_threads(name):
                 )
             for k in range(count):
                 same(run.motion(k), expected[k])
-
-
-def test_many_steps_of_many_motions_at_once():
-    """Without forces: one call does all steps, spread over threads."""
-    robot = rd.load("arm7")
-    q, v = starts(robot, 100)
-    given = {"duration": 0.2505, "step": 1e-3, "every": 10}
-    runs = []
-    for threads in (1, 2, 2):
-        with on_threads(threads):
-            runs.append(by_machine_code(lambda: rd.rollout(robot, None, q, v, **given)))
-    for run in runs[1:]:
-        same(run, runs[0])
-    for k in (0, 31, 32, 63, 64, 95, 96, 99):
-        same(runs[0].motion(k), rd.simulate(robot, q0=q[k], v0=v[k], **given))
 
 
 # -- motions that break down ----------------------------------------------------------------------

@@ -370,16 +370,6 @@ def test_the_energy_of_each_mode_adds_up():
         assert all(phase.t[0] <= event.time < phase.t[-1] for event in phase.events)
 
 
-def test_joints_by_name():
-    run = rd.simulate(falling(n=2), q0=[0.1, 0.1], duration=0.5, stops=rd.RigidStops(joints=["z1"]))
-    assert run.q[-1, 0] < -0.5
-    assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(SettingsError, match="no limits"):
-        rd.simulate(rd.load("four_bar"), duration=0.1, stops=rd.RigidStops(joints=["crank_drive"]))
-    with pytest.raises(SettingsError, match="restitution"):
-        rd.RigidStops(1.5)
-
-
 def test_an_event_frees_a_joint_from_its_stop():
     kick = rd.Event(0.5, rd.events.jump(v=[3.0]), name="kick")
     run = rd.simulate(falling(), duration=1.3, step=1e-2, stops=rd.RigidStops(), events=[kick])
@@ -456,11 +446,3 @@ def test_complementarity(seed):
     assert (p >= 0.0).all()
     assert (rest > -1e-9).all()
     np.testing.assert_allclose(p * rest, 0.0, atol=1e-8)
-
-
-def test_a_motion_with_stops_is_written_while_it_goes_on(tmp_path):
-    robot, options = falling(), {"q0": [1.0], "duration": 1.0, "stops": rd.RigidStops()}
-    run = rd.simulate(robot, to=tmp_path / "motion", **options)
-    again = rd.Trajectory.load(tmp_path / "motion", robot)
-    np.testing.assert_array_equal(again.q, rd.simulate(robot, **options).q)
-    assert again.events == run.events != ()
