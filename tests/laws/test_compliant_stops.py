@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn.errors import SettingsError, ShapeError
@@ -16,19 +17,6 @@ SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="x" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
 <limit lower="-1" upper="2" effort="0" velocity="0"/></joint></robot>"""
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot.model.settings)
 
 
 def stop_force(x, v, lower, upper, k, c):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import simpson
+from support.motions import circling, swing
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -15,32 +16,9 @@ KINDS = ["revolute", "universal", "prismatic", "helical"]
 STEP = 2e-3
 
 
-def swing(t, size=0.6, rate=3.0):
-    """Position, velocity, acceleration."""
-    return (
-        size * np.sin(rate * t),
-        size * rate * np.cos(rate * t),
-        -size * rate**2 * np.sin(rate * t),
-    )
-
-
 def both_axes(t):
     first, second = swing(t), swing(t, -0.3, 5.0)
     return tuple(np.array(pair) for pair in zip(first, second, strict=True))
-
-
-def carrier(t):
-    """A base that goes round and turns to and fro about a tilted axis."""
-    c, s = np.cos(2.0 * t), np.sin(2.0 * t)
-    u, (x, dx, ddx) = np.array([0.6, 0.0, 0.8]), swing(t, 0.9, 2.0)
-    return rd.BaseMotion.from_world(
-        [c, s, 0.3 * s],
-        [*(u * np.sin(x / 2.0)), np.cos(x / 2.0)],
-        [-2.0 * s, 2.0 * c, 0.6 * c],
-        dx * u,
-        [-4.0 * c, -4.0 * s, -1.2 * s],
-        ddx * u,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +53,7 @@ def run(robot, paths, controller=push, **options):
     return rd.simulate(
         robot,
         controller,
-        base=carrier,
+        base=circling,
         controlled=paths,
         duration=0.3,
         step=STEP,
@@ -87,7 +65,7 @@ def run(robot, paths, controller=push, **options):
 def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
     """R-CV4."""
     moved = run(robot, PATHS[driven], None)
-    base = motions(carrier, moved.t)
+    base = motions(circling, moved.t)
     held = robot.joint_wrenches(moved.q, moved.v, moved.a, joints=(), base=base)["base"]
     power = np.sum((moved.tau + robot.passive_forces(moved.q, moved.v)) * moved.v, axis=-1)
     power += np.sum(held * base.twist, axis=-1)
@@ -100,7 +78,7 @@ def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
 @pytest.mark.parametrize("driven", PATHS)
 def test_recorded_torques_make_the_recorded_accelerations(robot, driven):
     moved = run(robot, PATHS[driven])
-    base = motions(carrier, moved.t)
+    base = motions(circling, moved.t)
     a = robot.forward_dynamics(moved.q, moved.v, moved.tau, base=base)
     np.testing.assert_allclose(a, moved.a, rtol=0.0, atol=1e-9 * np.abs(moved.a).max())
 
@@ -113,7 +91,7 @@ def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
         return [np.interp(t + STEP / 2, moved.t, column) for column in moved.tau.T]
 
     full = rd.simulate(
-        robot, torque, q0=moved.q[0], v0=moved.v[0], base=carrier, duration=0.3, step=STEP
+        robot, torque, q0=moved.q[0], v0=moved.v[0], base=circling, duration=0.3, step=STEP
     )
     np.testing.assert_allclose(full.q, moved.q, atol=2e-5)
     assert np.abs(np.ptp(moved.q, axis=0)).min() > 0.01

@@ -6,32 +6,28 @@ steps in which something may happen. Whoever does a step, its numbers are the sa
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import warnings
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
+from robodyn.errors import SimulationError
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
+#: Limits and energies are not what is looked at here.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
+    for kind in ("Limit", "Energy")
+]
+
 STATES = ("t", "q", "v", "a", "tau")
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Limits and energies are not what is looked at here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
-        warnings.simplefilter("ignore", EnergyWarning)
-        yield
 
 
 # -- motions --------------------------------------------------------------------------------------
@@ -56,18 +52,6 @@ def heave(t):
         linear_velocity=(0, 0, 0.05 * w * c),
         linear_acceleration=(0, 0, -0.05 * w * w * s),
     )
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    return rd.Robot(dataclasses.replace(robot.mechanism, joints=joints), robot.model.settings)
 
 
 def slider(**options):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -18,24 +17,20 @@ from robodyn.controllers import (
     JointPD,
     PointToPoint,
 )
-from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.simulation.events import event_free_steps
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper
+
+#: Limits and energies are not what is looked at here.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
+    for kind in ("Limit", "Energy")
+]
 
 STATES = ("t", "q", "v", "a", "tau")
 
 #: Enough steps for several blocks of machine code.
 OPTIONS = {"duration": 0.05, "step": 5e-4, "limits": "ignore"}
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Limits and energies are not what is looked at here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
-        warnings.simplefilter("ignore", EnergyWarning)
-        yield
 
 
 def noted(when):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn.errors import SettingsError, ShapeError
@@ -26,19 +26,6 @@ def falling(lower=0.0, upper=100.0, n=1, gravity=(0, 0, -G)):
         for k in range(n)
     )
     return rd.load(f'<robot name="sliders"><link name="ground"/>{links}</robot>', gravity=gravity)
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot.model.settings)
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.013])

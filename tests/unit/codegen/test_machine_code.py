@@ -327,7 +327,7 @@ assert np.array_equal(f(*x), expected)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_starts_threads_of_its_own():
     command = [sys.executable, "-W", "ignore", "-c", FORK]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=250)
 
 
 FORKS = """
@@ -369,7 +369,7 @@ assert ends == [0] * 4, ends
 def test_a_process_can_fork_while_another_thread_compiles():
     command = [sys.executable, "-W", "ignore", "-c", FORKS]
     environment = {**os.environ, "ROBODYN_CACHE": "0"}
-    subprocess.run(command, check=True, timeout=150, env=environment)
+    subprocess.run(command, check=True, timeout=250, env=environment)
 
 
 def test_threads_share_the_rows_of_any_batch(robot):
