@@ -188,6 +188,18 @@ def test_heavy_packages_are_imported_when_used():
     assert not faults(early)
 
 
+def test_no_other_way_to_warn_is_used():
+    """`robodyn.caller.warn` finds the line; a level of the stack counts frames that change."""
+
+    def warns(path):
+        for node in ast.walk(tree_of(path)) if path.name != "caller.py" else ():
+            if isinstance(node, ast.Attribute) and node.attr in ("warn", "warn_explicit"):
+                if isinstance(node.value, ast.Name) and node.value.id == "warnings":
+                    yield f"line {node.lineno}"
+
+    assert not faults(warns)
+
+
 def test_only_its_own_file_names_a_kind_of_joint():
     """Others ask the kind, or take its constant from `robodyn.joints`."""
     names = set(KINDS)

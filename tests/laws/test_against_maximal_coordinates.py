@@ -11,10 +11,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maximal import MaximalOracle
 from support.comparison import close_within
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -121,13 +122,13 @@ def test_each_kind(kind, base):
     c.check()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_random_trees(kinds, base, seed):
     Case(kinds, base, seed).check()
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     kinds=st.lists(st.sampled_from(["revolute", "prismatic", "helical", "spherical"]), min_size=3),
     base=bases,
@@ -137,7 +138,7 @@ def test_joints_that_follow_others(kinds, base, seed):
     Case(kinds[:6], base, seed, mimics=True).check()
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_damping_and_friction_act_beside_the_torques(kinds, base, seed):
     c = Case(kinds, base, seed, passive=True, damping=0.4, friction=0.3)
@@ -164,19 +165,7 @@ def test_single_axes_of_the_floating_base_are_controlled(axis):
     c.check_hybrid(tuple(k for k in range(c.robot.nv) if k != axis))
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_the_public_function(base):
-    c = Case(["revolute", "spherical", "fixed", "prismatic"], base, 5)
-    f = c.robot.function("hybrid_dynamics", controlled=(1, 3), wrenches=tuple(c.wrenches))
-    free = [k for k in range(c.robot.nv) if k not in (1, 3)]
-    loads = (*(c.base or ()), *c.wrenches.values())
-    a, tau = evaluate(f.program, c.q, c.v, c.a[[1, 3]], c.tau[free], *loads)
-    there = c.there(a=c.a, tau=c.tau, controlled=(1, 3))
-    close(a, there.a)
-    close(tau, there.tau)
-
-
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_motion_of_every_link(kinds, base, seed):
     c = Case(kinds, base, seed)

@@ -132,13 +132,6 @@ def test_held_joints_stay_within_their_limits():
         robot.assemble([3.1, 0.0, 0.0, 0.0], hold=robot.actuated_joints)
 
 
-def test_a_measured_joint_may_be_beyond_its_limits():
-    robot = rd.load("five_bar")
-    q = robot.assemble([2.81, 0.3, 0.2, 0.3], hold=["left_drive"], beyond_limits=True)
-    assert q[0] == 2.81
-    assert np.abs(robot.loop_residual(q)).max() < 1e-9
-
-
 def far_apart():
     """A loop that cannot close: its hinge is on a wall that the links do not reach."""
     mechanism = hinged_plates()
@@ -154,29 +147,6 @@ def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
     assert "'plates'" in text and "'wall' is off by" in text
     assert "on 'base' at (2, 3, 0)" in text and "on 'b' at (0.5, 0, 0)" in text
     assert f"{np.hypot(1.5, 3.0):.3g} m apart" in text
-
-
-def test_loops_that_do_not_reach_are_not_said_to_be_opposite():
-    short = dataclasses.replace(
-        hinged_plates(),
-        loops=(Loop("wall", "revolute", "base", "b", Pose((2.0, 3.0, 0.0)), axis=(0, 0, 1)),),
-    )
-    with pytest.raises(AssemblyError) as caught:
-        rd.load(short).assemble([0.0, 0.0])
-    assert "opposite" not in str(caught.value)
-
-
-def test_a_failed_search_is_remembered(monkeypatch):
-    robot = rd.load(far_apart())
-    with pytest.raises(TopologyError):
-        robot.neutral()
-
-    def search(*args, **kwargs):
-        raise AssertionError("searched again")
-
-    monkeypatch.setattr("robodyn.closed_loops.assembly.closing.assemble", search)
-    with pytest.raises(TopologyError, match="near="):
-        robot.neutral()
 
 
 def test_a_start_is_all_that_is_needed_where_the_search_fails(monkeypatch):
@@ -279,24 +249,6 @@ def test_a_start_of_a_cut_joint_is_one_number_of_a_joint_that_has_one():
     assert ball.kind == "spherical"
     with pytest.raises(UnknownNameError, match=r"or with one where it is cut.*near"):
         rd.load("stewart", near={ball.name: 0.3})
-
-
-def test_a_start_by_coordinates_outlives_a_locked_joint():
-    """The welded joint has no coordinate any more; the others start where they did."""
-    q = rd.load("five_bar").random(1)
-    robot = rd.load("five_bar", near=q)
-    name = robot.independent_joints[0]
-    at = robot.joints[name].q
-    locked = robot.with_(locked={name: float(q[at][0])})
-    np.testing.assert_allclose(locked.neutral(), np.delete(q, at), atol=1e-9)
-
-
-def test_a_start_without_joints_is_the_zero_position():
-    expected = rd.load("four_bar").neutral()
-    for nothing in ({}, None):
-        np.testing.assert_array_equal(rd.load("four_bar", near=nothing).neutral(), expected)
-    with pytest.raises(rd.ShapeError, match="near"):
-        rd.load("four_bar", near=[]).neutral()
 
 
 def test_a_start_gives_as_many_numbers_as_the_joint_has():

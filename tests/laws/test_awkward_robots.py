@@ -180,19 +180,6 @@ def rotors_turned_round(shape):
     return interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY), rigid=True)
 
 
-@pytest.mark.parametrize(("shape", "name"), cases())
-def test_limits_do_not_enter(shape, name):
-    same(values(name, without_limits(shape)), usual(shape, name))
-
-
-@functools.cache
-def without_limits(shape):
-    plain = awkward(shape)
-    joints = (dataclasses.replace(x, limits=rd.Limits()) for x in plain.mechanism.joints)
-    free = dataclasses.replace(plain.mechanism, joints=tuple(joints))
-    return interpreted(free, gravity=tuple(GRAVITY), rigid=True)
-
-
 @pytest.mark.parametrize(
     ("shape", "sides"),
     [

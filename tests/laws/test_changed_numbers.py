@@ -1,6 +1,5 @@
 """Copies with other numbers share the code of their shape, and compute what a loaded robot does."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -144,25 +143,6 @@ def test_motors_are_numbers_but_for_where_they_are(coupled):
             assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["palletizer", "four_bar"])
-@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
-def test_nothing_is_traced_for_the_next_gear_or_spring(name, coordinates):
-    robot = rd.load(name, coordinates=coordinates)
-    joint = robot.actuated_joints[0]
-    motor = dict(robot.mechanism.actuators).get(joint, rd.Actuator(2.0, 1e-3))
-    robot = robot.with_(actuators={joint: motor})
-    programs = []
-    for k in range(1, 4):
-        geared = robot.with_(actuators={joint: replace(motor, gear_ratio=10.0 * k)})
-        copies = [geared]
-        if coordinates == "tree":
-            copies.append(geared.with_(springs={joint: (5.0 * k, 0.1 * k)}))
-        for copy in copies:
-            assert_alike(copy, k)
-        programs.append(len(robot._programs))
-    assert programs[0] == programs[1] == programs[2] > 0
-
-
 def test_motors_and_springs_that_change_the_shape():
     pendulum = rd.load("double_pendulum")
     driven = pendulum.with_(actuators={"elbow": rd.Actuator(4.0, 1e-3)})
@@ -205,16 +185,6 @@ def test_nothing_is_traced_or_compiled_for_the_next_one():
         _ = copy.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))
         programs.append(len(robot._programs))
     assert programs[0] == programs[1] == programs[2] > 0
-
-
-@pytest.mark.parametrize("name", ["palletizer", "stephenson", "excavator"])
-def test_what_a_load_leaves_as_it_is_is_not_made_anew(name):
-    robot = rd.load(name)
-    copy = robot.with_(payload={robot.link_names[-1]: LOAD}).model
-    assert copy.effective.joints is robot.model.effective.joints
-    assert copy.bodies.armature is robot.model.bodies.armature
-    links = zip(copy.effective.links, robot.model.effective.links, strict=True)
-    assert sum(x is not y for x, y in links) <= 2  # halves of a link that is cut in two
 
 
 def random_load(rng):
@@ -321,16 +291,6 @@ def test_copies_refuse_what_no_result_needs_as_loaded_robots_do():
         assert np.isfinite(copy.gravity_forces(q)).all()
 
 
-def test_nothing_is_traced_for_motions_on_another_ground():
-    robot = rd.load("four_bar")
-    programs = []
-    for k in range(1, 4):
-        stops = rd.CompliantStops(100.0 * k)
-        _ = rd.simulate(robot, duration=0.01, ground=plane(robot, height=0.1 * k), stops=stops)
-        programs.append(len(robot._programs))
-    assert programs[0] == programs[1] == programs[2] > 0
-
-
 def test_the_same_copy_gives_the_same_bits_whatever_came_before():
     def one(robot):
         return robot.with_(payload={"coupler": LOAD})
@@ -343,26 +303,6 @@ def test_the_same_copy_gives_the_same_bits_whatever_came_before():
             known = results(one(first), np.random.default_rng(3))
             for name, x in last.items():
                 assert_array_equal(x, known[name], err_msg=name)
-
-
-def test_a_copy_that_was_pickled_gives_the_same_bits():
-    copy = rd.load("double_pendulum").with_(payload={"lower": LOAD})
-    again = pickle.loads(pickle.dumps(copy))
-    function = pickle.loads(pickle.dumps(copy.function("forward_dynamics")))
-    q, v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([0.7, 0.8])
-    known = copy.forward_dynamics(q, v, tau)
-    assert_array_equal(again.forward_dynamics(q, v, tau), known)
-    assert_array_equal(function(q, v, tau), known)
-
-
-def test_motions_of_copies():
-    robot = rd.load("four_bar")
-    copy = robot.with_(payload={"coupler": LOAD})
-    runs = [rd.simulate(x, duration=0.2, step=1e-3) for x in (copy, loaded(copy))]
-    assert_allclose(runs[0].q, runs[1].q, rtol=0.0, atol=1e-11)
-    q0 = np.tile(runs[0].q[0], (9, 1))
-    many = rd.rollout(copy, None, q0=q0, v0=np.zeros((9, 3)), duration=0.2, step=1e-3)
-    assert_allclose(many.q[:, 2], runs[0].q, rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", [*ROBOTS, "light"])

@@ -36,31 +36,6 @@ def robot():
     return rd.load("five_bar")
 
 
-def test_plain_calls_give_what_others_give(robot):
-    rng = np.random.default_rng(0)
-    q = np.array([robot.random(rng) for _ in range(7)])
-    v = robot.consistent_velocity(q, rng.normal(size=(7, robot.nv)))
-    tau = rng.normal(size=v.shape)
-    expected = robot.constrained_dynamics(q, v, tau).a
-    for _ in range(3):
-        a = robot.forward_dynamics(q, v, tau)
-        np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-9)
-        one = robot.forward_dynamics(q[0], v[0], tau[0])
-        np.testing.assert_allclose(one, expected[0], rtol=1e-9, atol=1e-9)
-        needed = robot.inverse_dynamics(q, v, a)
-        np.testing.assert_allclose(robot.forward_dynamics(q, v, needed), a, rtol=1e-8, atol=1e-8)
-    out = np.zeros_like(a)
-    assert robot.forward_dynamics(q, v, tau, out=out) is out
-    np.testing.assert_array_equal(out, a)
-    listed = robot.forward_dynamics(q.tolist(), v.tolist(), tau.tolist())
-    np.testing.assert_array_equal(listed, a)
-    for _ in range(50):
-        robot.forward_dynamics(q[0].tolist(), v[0], tau[0])
-    single = robot.forward_dynamics(*(x.astype(np.float32) for x in (q, v, tau)))
-    assert single.dtype == np.float32
-    np.testing.assert_allclose(single, a, rtol=1e-2, atol=1e-2)
-
-
 @pytest.mark.parametrize("size", [None, 1, 3, 200])
 def test_accelerations_that_open_loops_are_refused(robot, size):
     q = robot.neutral() if size is None else np.tile(robot.neutral(), (size, 1))

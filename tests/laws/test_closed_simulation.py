@@ -15,17 +15,11 @@ from robodyn.description import Joint, Link, Loop, Pose
 from robodyn.errors import (
     AssemblyError,
     InconsistentStateError,
-    ShapeError,
     SimulationError,
     SingularError,
     SingularWarning,
 )
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
-
-
-def energy_range(robot, run):
-    """How far potential energy swings along a motion."""
-    return np.ptp(robot.potential_energy(run.q))
 
 
 def path(t):
@@ -53,16 +47,6 @@ def test_a_driven_joint_of_a_linkage(name, joint):
     assert run.energy[-1] - run.energy[0] == pytest.approx(work, abs=1e-3 * np.abs(power).max())
 
 
-def test_a_locked_joint_of_a_linkage():
-    robot = load("five_bar")
-    run = rd.simulate(robot, duration=0.2, step=4e-3, locked=["left_drive"])
-    k = robot.joints["left_drive"].q.start
-    np.testing.assert_array_equal(run.q[:, k], run.q[0, k])
-    assert np.ptp(run.energy) < 1e-6 * max(energy_range(robot, run), 1.0)
-    assert np.abs(run.v[-1]).max() > 0.1
-    assert run.loop_residual.max() < 1e-10
-
-
 @pytest.mark.parametrize("name", ["four_bar", "five_bar"])
 def test_an_open_start_is_refused(name):
     robot = load(name)
@@ -75,15 +59,6 @@ def test_an_open_start_is_refused(name):
     assert str(nearest.tolist()) in str(caught.value)
     assert np.abs(robot.loop_residual(nearest)).max() < 1e-9
     assert 0.0 < np.abs(nearest - q0).max() < 0.3
-
-
-def test_many_at_once():
-    robot = load("four_bar")
-    q0 = np.array([robot.assemble([u, 0.0, 0.0], hold=["crank_drive"]) for u in (0.0, 0.5, 1.0)])
-    run = rd.rollout(robot, None, q0, np.zeros((3, 3)), duration=0.2, step=4e-3)
-    for k in range(3):
-        one = rd.simulate(robot, q0=q0[k], duration=0.2, step=4e-3)
-        np.testing.assert_allclose(run.q[:, k], one.q, atol=1e-10)
 
 
 def test_stabilization_of_baumgarte():
@@ -105,18 +80,6 @@ def test_stabilization_of_baumgarte():
     )
     used = robot.loop_jacobian(q) @ hybrid.a
     np.testing.assert_allclose(used, wanted, atol=1e-9 * np.abs(wanted).max())
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [1.0, (1.0,), (1.0, 2.0, 3.0), "ab", ("a", "b"), (-1.0, 1.0), (1.0, np.inf)],
-)
-def test_stabilization_takes_two_numbers(wrong):
-    robot = load("four_bar")
-    with pytest.raises(ShapeError):
-        robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)
-    with pytest.raises(ShapeError, match=r"stabilization(\[0\])? is .*, expected .*number"):
-        rd.simulate(robot, stabilization=wrong)
 
 
 LINKAGES = ("palletizer", "delta", "excavator", "five_bar", "stephenson", "stewart", "two_feet")

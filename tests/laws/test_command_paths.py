@@ -63,12 +63,6 @@ def test_no_faster_than_the_top_speed():
     np.testing.assert_allclose(path(12.0)[0], goal, atol=1e-9)
 
 
-def test_no_joints_at_all():
-    empty = np.zeros(0)
-    path = CommandPath(0.0, empty, empty, empty, empty, empty, W)
-    assert [part.shape for part in path(1.0)] == [(0,)] * 3
-
-
 def test_a_command_path_drives_a_simulation():
     """The same driven joints as in any simulation."""
     robot = rd.load("four_bar")

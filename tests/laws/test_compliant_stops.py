@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn.errors import SettingsError, ShapeError
@@ -16,19 +17,6 @@ SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="x" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
 <limit lower="-1" upper="2" effort="0" velocity="0"/></joint></robot>"""
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot.model.settings)
 
 
 def stop_force(x, v, lower, upper, k, c):
@@ -116,22 +104,6 @@ def test_a_linkage_with_compliant_stops():
     assert run.q[:, 1].max() > 0.4
     assert run.q[:, 1].max() < 0.8
     assert np.ptp(run.energy) < 1e-3 * np.abs(run.energy).max()
-
-
-def test_many_at_once_and_derivatives():
-    robot = rd.load(SLIDER)
-    stops = rd.CompliantStops(800.0, damping=0.1)
-    q0, v0 = np.array([[1.9], [-0.9], [0.0]]), np.array([[1.0], [-2.0], [0.5]])
-    many = rd.rollout(robot, None, q0, v0, duration=0.2, stops=stops, limits="ignore")
-    for k in range(3):
-        one = rd.simulate(robot, q0=q0[k], v0=v0[k], duration=0.2, stops=stops, limits="ignore")
-        np.testing.assert_allclose(many.q[:, k], one.q, atol=1e-12)
-    slope = robot.with_(stops=stops).function("forward_dynamics").jacobian("q")
-    for x, wanted in ((0.0, 0.0), (2.1, -400.0), (2.0, None)):
-        (J,) = np.ravel(slope([x], [0.0], [0.0]))
-        assert np.isfinite(J)
-        if wanted is not None:
-            assert J == pytest.approx(wanted, abs=1e-9)
 
 
 def test_wrong_stops():

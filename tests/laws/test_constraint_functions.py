@@ -251,16 +251,6 @@ def test_what_is_no_constraint_is_refused(function, joints, kind, error):
         rd.load(text(X, Z), constraints=[rd.Constraint("bad", function, joints, kind)])
 
 
-def test_names_are_unique_and_joints_have_coordinates(pendulum):
-    with pytest.raises(rd.ShapeError, match="taken"):
-        rd.load(text(X, Z), constraints=[rd.Constraint("x", rod, ("x", "z"))])
-    with pytest.raises(rd.ShapeError, match="name is None, expected a name"):
-        rd.Constraint(None, rod, ("x", "z"))
-    fixed = rd.Constraint("c", lambda q: q[0], "rocker_end_fixed")
-    with pytest.raises(rd.UnknownNameError, match="rocker_end_fixed"):
-        rd.load("four_bar", constraints=[fixed])
-
-
 def test_a_joint_that_a_constraint_is_about_is_not_cut():
     held = rd.load("four_bar", constraints=[rd.Constraint("c", lambda q: q[0], "rocker_pin")])
     assert "rocker_pin" in held.joint_names and held.dof == 0

@@ -10,9 +10,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.comparison import close_within
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -70,7 +71,7 @@ class Tree:
 # -- R-CV1, R-CV2 --------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(kinds=trees, base=st.sampled_from(BASES), seed=seeds)
 def test_the_torques_found_make_the_motion(kinds, base, seed):
     t = Tree(kinds, base, seed)
@@ -108,7 +109,7 @@ def split(mechanism):
     return whole, beyond
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(first=st.sampled_from(DRIVEN), kinds=trees, moving=st.booleans(), seed=seeds)
 def test_a_driven_joint_is_a_moving_base_for_what_it_carries(first, kinds, moving, seed):
     rng = np.random.default_rng(seed)

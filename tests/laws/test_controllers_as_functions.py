@@ -174,17 +174,6 @@ def test_chunks_of_tables_join_without_a_seam(monkeypatch):
         np.testing.assert_array_equal(getattr(parts, x), getattr(whole, x))
 
 
-def test_many_motions_under_one_law():
-    robot = rd.load("arm7")
-    controller = ComputedTorque(robot, smooth(robot))
-    q0 = robot.neutral() + 0.01 * np.random.default_rng(0).normal(size=(5, 7))
-    many = rd.rollout(robot, controller, q0, np.zeros((5, 7)), duration=0.03, limits="ignore")
-    for k in range(5):
-        one = run(robot, controller, q0=q0[k], duration=0.03)
-        np.testing.assert_array_equal(many.q[:, k], one.q)
-        np.testing.assert_array_equal(many.tau[:, k], one.tau)
-
-
 def test_efforts_of_a_law_are_cut():
     robot = rd.load("puma560")
     bounds = np.array([robot.joints[name].limits.effort for name in robot.joint_names])
@@ -447,17 +436,6 @@ def test_a_controller_that_asks_two_functions_of_time():
     np.testing.assert_allclose(run(robot, both).q, plain.q, atol=1e-12)
 
 
-def test_a_reference_whose_end_changes():
-    robot = rd.load("double_pendulum")
-    reference = PointToPoint([0, 0], [0.1, 0.1], 0.1)
-    controller = ComputedTorque(robot, reference)
-    rd.simulate(robot, controller, duration=0.1, limits="ignore")
-    reference.q1[:] = 0.2
-    run = rd.simulate(robot, controller, duration=0.1, limits="ignore")
-    fresh = rd.simulate(robot, ComputedTorque(robot, reference), duration=0.1, limits="ignore")
-    np.testing.assert_array_equal(run.q, fresh.q)
-
-
 @pytest.mark.parametrize(
     "given",
     [None, "a", 3.0, np.nan, [1, 2, 3], [[1, 2]], {}, [1j, 0], ["1", "2"], [[1], [2, 3]], object(),
@@ -499,20 +477,6 @@ def test_symbols_decide_nothing(decision):
     for use in (rd.simulate, rd.closed_loop):
         with pytest.raises(TypeError):
             use(robot, controller)
-
-
-def test_symbols_before_arrays():
-    robot, gains = rd.load("double_pendulum"), np.array([2.0, 3.0])
-
-    def controller(t, q, v):
-        s = np.sin(3.0 * t)
-        return s * gains + t - gains + (t + gains) * 0.1 - q[0] * gains + (1.0 + q[1]) / gains
-
-    options = {"q0": [0.3, 0.2], "duration": 0.05, "limits": "ignore"}
-    plain = rd.simulate(robot, controller, **options)
-    controller.symbolic = True
-    traced = rd.simulate(robot, controller, **options)
-    np.testing.assert_allclose(traced.q, plain.q, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("made", [JointPD, ComputedTorque])

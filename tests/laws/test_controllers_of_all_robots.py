@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.motions import heaving
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD, PointToPoint
@@ -27,24 +28,14 @@ ROBOTS = [
 ]
 
 
-def carrier(t):
-    """A base that goes up and turns to and fro."""
-    s, c = np.sin(3.0 * t), np.cos(3.0 * t)
-    return rd.BaseMotion.from_world(
-        [0.2 * s, 0.0, t * t], [0.0, 0.0, np.sin(s / 2), np.cos(s / 2)],
-        [0.6 * c, 0.0, 2.0 * t], [0.0, 0.0, 3.0 * c],
-        [-1.8 * s, 0.0, 2.0], [0.0, 0.0, -9.0 * s],
-    )  # fmt: skip
-
-
 class Case:
     """A robot in a random state, where its motors are, and a reference that it is away from."""
 
     def __init__(self, name, base, actuators=None):
         self.robot = robot = rd.load(name, base=base, actuators=actuators)
         rng = np.random.default_rng(3)
-        self.base = carrier if base == "moving" else None
-        self.at = {"base": carrier(0.3)} if self.base else {}
+        self.base = heaving if base == "moving" else None
+        self.at = {"base": heaving(0.3)} if self.base else {}
         self.q, v = robot.random(rng), rng.normal(size=robot.nv)
         self.v = robot.consistent_velocity(self.q, v) if robot.nc else v
         moved = [robot.joints[n].v for n in robot.actuated_joints]
@@ -276,7 +267,7 @@ def test_bases_that_do_not_fit(make):
     with pytest.raises(rd.ShapeError, match="moving base: give the controller base="):
         make(moving)
     with pytest.raises(rd.ShapeError, match="has a fixed base"):
-        make(fixed, base=carrier)
+        make(fixed, base=heaving)
     with pytest.raises(rd.ShapeError, match=r"expected a robodyn[.]BaseMotion"):
         make(moving, base=[0.0, 0.0, 1.0])
     make(moving, base=rd.BaseMotion.at_rest())

@@ -23,7 +23,6 @@ from robodyn.controllers import (
 from robodyn.controllers.support.motor_space import motor_space
 from robodyn.controllers.support.plant import motor_speeds
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.step.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -369,50 +368,6 @@ def test_what_time_does_to_a_robot_is_no_disturbance():
 
 
 # -- the same motion, whatever computes it --------------------------------------------------------
-
-
-def remembering(robot):
-    load = carrying(robot, "lower", 1.0).inertial_parameters - robot.inertial_parameters
-    learns = Adaptive(PassivityBased(robot, swing(robot), 20.0), {"load": load}, 2.0)
-    return Saturated(DisturbanceObserver(learns, 20.0), 100.0)
-
-
-def test_a_motion_is_the_same_by_machine_code_by_python_and_again(double, monkeypatch):
-    controller, heavy = remembering(double), carrying(double, "lower", 2.0)
-    options = {"duration": 0.1, "v0": [0.3, 0.0]}
-    first = rd.simulate(heavy, controller, **options)
-    again = rd.simulate(heavy, controller, **options)
-    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
-    slow = rd.simulate(heavy, controller, **options)
-    watched = rd.simulate(heavy, controller, events=[NEVER], **options)
-    for run, other, rounding in ((again, first, 0.0), (watched, slow, 0.0), (slow, first, 1e-12)):
-        for name in ("q", "v", "tau"):
-            x, y = getattr(run, name), getattr(other, name)
-            np.testing.assert_allclose(x, y, rtol=0, atol=rounding)
-        assert set(run.controller_state) == {"disturbance", "parameters"}
-        for name, x in run.controller_state.items():
-            np.testing.assert_allclose(x, other.controller_state[name], rtol=0, atol=rounding)
-
-
-def test_many_motions_have_a_memory_each(double):
-    controller, heavy = remembering(double), carrying(double, "lower", 2.0)
-    q0 = np.array([[0.1, 0.0], [0.4, -0.3], [-0.2, 0.5]])
-    options = {"duration": 0.05}
-    many = rd.rollout(heavy, controller, q0, 0.0 * q0, **options)
-    each = rd.rollout(
-        heavy, controller, q0, 0.0 * q0, events=[lambda t, q, v: 0.0345 - t + 1e-9], **options
-    )
-    there = each.t < 0.0345
-    for k in range(3):
-        one = rd.simulate(heavy, controller, q0=q0[k], **options)
-        for name, x in one.controller_state.items():
-            np.testing.assert_allclose(many.controller_state[name][:, k], x, rtol=0, atol=1e-12)
-            np.testing.assert_array_equal(
-                many.motion(k).controller_state[name], many.controller_state[name][:, k]
-            )
-            found = each.controller_state[name][:, k]
-            np.testing.assert_allclose(found[there], x[there], rtol=0, atol=1e-12)
-            assert np.isnan(found[~there]).all()
 
 
 def test_weight_is_held_whatever_is_learnt_from_it(scara):

@@ -114,27 +114,6 @@ def test_without_paths_the_forces_make_the_same_motion(robot, moved, driven):
     assert apart < 1e-3 * np.abs(robot.difference(run.q[0], again.q[-1])).max()
 
 
-@each
-def test_batches_of_the_same_roles(robot, moved, driven):
-    """Hybrid dynamics by names, many states at once, gives what the simulation has recorded."""
-    run = moved(driven)
-    controlled, tau = {}, {}
-    for name in robot.joint_names:
-        own = robot.joints[name].v
-        axes = [f"{name}[{k}]" for k in range(own.stop - own.start)]
-        for k, axis in enumerate(axes):
-            where = controlled if name in PATHS[driven] or axis in PATHS[driven] else tau
-            values = run.a if where is controlled else run.tau
-            where[axis] = values[:, own.start + k]
-        if name in PATHS[driven]:  # as a whole
-            for axis in axes:
-                del controlled[axis]
-            controlled[name] = run.a[:, own]
-    found = robot.hybrid_dynamics(run.q, run.v, controlled=controlled, tau=tau)
-    close(found.a, run.a, 1e-11)
-    close(found.tau, run.tau, 1e-11)
-
-
 @pytest.mark.parametrize("driven", ["floating", "plane"])
 def test_the_wrench_in_a_floating_joint(robot, moved, driven):
     """What drives it, in axes of the child; none where it is free."""

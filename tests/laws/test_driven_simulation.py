@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import simpson
+from support.motions import circling, swing
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -15,32 +16,9 @@ KINDS = ["revolute", "universal", "prismatic", "helical"]
 STEP = 2e-3
 
 
-def swing(t, size=0.6, rate=3.0):
-    """Position, velocity, acceleration."""
-    return (
-        size * np.sin(rate * t),
-        size * rate * np.cos(rate * t),
-        -size * rate**2 * np.sin(rate * t),
-    )
-
-
 def both_axes(t):
     first, second = swing(t), swing(t, -0.3, 5.0)
     return tuple(np.array(pair) for pair in zip(first, second, strict=True))
-
-
-def carrier(t):
-    """A base that goes round and turns to and fro about a tilted axis."""
-    c, s = np.cos(2.0 * t), np.sin(2.0 * t)
-    u, (x, dx, ddx) = np.array([0.6, 0.0, 0.8]), swing(t, 0.9, 2.0)
-    return rd.BaseMotion.from_world(
-        [c, s, 0.3 * s],
-        [*(u * np.sin(x / 2.0)), np.cos(x / 2.0)],
-        [-2.0 * s, 2.0 * c, 0.6 * c],
-        dx * u,
-        [-4.0 * c, -4.0 * s, -1.2 * s],
-        ddx * u,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +53,7 @@ def run(robot, paths, controller=push, **options):
     return rd.simulate(
         robot,
         controller,
-        base=carrier,
+        base=circling,
         controlled=paths,
         duration=0.3,
         step=STEP,
@@ -87,7 +65,7 @@ def run(robot, paths, controller=push, **options):
 def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
     """R-CV4."""
     moved = run(robot, PATHS[driven], None)
-    base = motions(carrier, moved.t)
+    base = motions(circling, moved.t)
     held = robot.joint_wrenches(moved.q, moved.v, moved.a, joints=(), base=base)["base"]
     power = np.sum((moved.tau + robot.passive_forces(moved.q, moved.v)) * moved.v, axis=-1)
     power += np.sum(held * base.twist, axis=-1)
@@ -100,7 +78,7 @@ def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
 @pytest.mark.parametrize("driven", PATHS)
 def test_recorded_torques_make_the_recorded_accelerations(robot, driven):
     moved = run(robot, PATHS[driven])
-    base = motions(carrier, moved.t)
+    base = motions(circling, moved.t)
     a = robot.forward_dynamics(moved.q, moved.v, moved.tau, base=base)
     np.testing.assert_allclose(a, moved.a, rtol=0.0, atol=1e-9 * np.abs(moved.a).max())
 
@@ -113,30 +91,10 @@ def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
         return [np.interp(t + STEP / 2, moved.t, column) for column in moved.tau.T]
 
     full = rd.simulate(
-        robot, torque, q0=moved.q[0], v0=moved.v[0], base=carrier, duration=0.3, step=STEP
+        robot, torque, q0=moved.q[0], v0=moved.v[0], base=circling, duration=0.3, step=STEP
     )
     np.testing.assert_allclose(full.q, moved.q, atol=2e-5)
     assert np.abs(np.ptp(moved.q, axis=0)).min() > 0.01
-
-
-@pytest.mark.parametrize("driven", PATHS)
-def test_driven_joints_are_where_their_paths_are(robot, driven):
-    moved = run(robot, PATHS[driven])
-    for name, path in PATHS[driven].items():
-        joint = robot.joints[name.split("[")[0]]
-        axis = slice(1, 2) if "[" in name else slice(None)
-        parts = zip(*map(path, moved.t), strict=True)
-        x, dx, ddx = (np.array(part).reshape(len(moved), -1) for part in parts)
-        np.testing.assert_array_equal(moved.q[:, joint.q][:, axis], x)
-        np.testing.assert_array_equal(moved.v[:, joint.v][:, axis], dx)
-        np.testing.assert_array_equal(moved.a[:, joint.v][:, axis], ddx)
-
-
-def test_free_joints_get_the_torque_of_the_controller(robot):
-    moved = run(robot, PATHS["one joint"])
-    free = [k for k in range(robot.nv) if k != robot.joints["joint2"].v.start]
-    asked = np.tile(0.2 * np.cos(3.0 * moved.t)[:, None], len(free))
-    np.testing.assert_allclose(moved.tau[:, free], asked, atol=1e-14)
 
 
 def test_the_rest_of_a_driven_robot_moves_as_on_a_moving_base(robot):
@@ -203,24 +161,3 @@ def test_a_ball_is_locked():
     ball = robot.joints["joint1"].q  # a quaternion, which a step scales to length one anew
     np.testing.assert_allclose(moved.q[:, ball], np.tile(q0[ball], (len(moved), 1)), atol=1e-15)
     np.testing.assert_allclose(np.ptp(moved.energy), 0.0, atol=1e-7)
-
-
-def test_many_at_once_with_paths(robot):
-    rng = np.random.default_rng(15)
-    q0 = np.array([robot.random(rng) for _ in range(3)])
-    v0 = rng.normal(size=(3, robot.nv))
-    options = {
-        "base": carrier,
-        "controlled": {"joint2": swing},
-        "locked": ["joint3"],
-        "duration": 0.05,
-        "step": STEP,
-    }
-    together = rd.rollout(robot, None, q0, v0, **options)
-    for i in range(3):
-        one = rd.simulate(robot, q0=q0[i], v0=v0[i], **options)
-        for name in ("q", "v", "a", "tau", "energy"):
-            there = getattr(one, name)
-            np.testing.assert_allclose(
-                getattr(together, name)[:, i], there, atol=1e-9 * np.abs(there).max()
-            )

@@ -189,19 +189,6 @@ def test_a_method_that_loses_energy_is_told():
     np.testing.assert_allclose(audit.unexplained, audit.stored - audit.stored[0], atol=1e-12)
 
 
-def test_many_motions_at_once():
-    robot = rd.load("double_pendulum")
-    q0, v0 = np.random.default_rng(1).normal(size=(2, 3, 2))
-    push = np.random.default_rng(2).normal(size=(3, 6))
-    options = {"duration": 0.05, "limits": "ignore"}
-    many = rd.rollout(robot, None, q0, v0, wrenches={"lower": push}, **options).audit
-    assert many.unexplained.shape == (51, 3)
-    for k in range(3):
-        one = rd.simulate(robot, q0=q0[k], v0=v0[k], wrenches={"lower": push[k]}, **options)
-        np.testing.assert_allclose(many.wrenches[:, k], one.audit.wrenches, atol=1e-13)
-        np.testing.assert_allclose(many.dissipated[:, k], one.audit.dissipated, atol=1e-13)
-
-
 def test_what_an_impact_takes():
     """Two samples at one time, before and after; the record says what was lost."""
     robot = rd.load("double_pendulum", passive=False)
@@ -224,15 +211,6 @@ def test_what_an_impact_takes():
     assert np.abs(after.audit.unexplained).max() < 1e-9 * audit.exchanged
     # the state at the time of the impact is the one after it
     np.testing.assert_array_equal(run.resample([0.05, 0.1, 0.15]).v[1], hit.v)
-
-
-def test_the_summary_is_one_line():
-    robot = rd.load("arm7")
-    run = rd.simulate(robot, duration=0.05, **start(robot))
-    text = str(run.audit)
-    assert "\n" not in text and "dissipated" in text and "unexplained" in text
-    assert repr(run.audit).startswith("<EnergyAudit: ")
-    assert str(run[:0].audit) == "no samples"
 
 
 def test_what_is_not_known_is_refused():

@@ -291,13 +291,6 @@ def test_a_linkage_on_a_driven_spindle():
     assert np.abs(motion.q - robot.steady_motion(start, 0.5 * v, locked=["spindle"]).q).max() > 1e-3
 
 
-def test_motions_without_a_free_joint_are_steady():
-    robot = rd.load("double_pendulum")
-    motion = robot.steady_motion([0.2, 0.0], [1.0, 0.0], locked=robot.joint_names)
-    np.testing.assert_array_equal(motion.v, [1.0, 0.0])
-    assert motion.stability == "stable" and motion.model.A.shape == (0, 0)
-
-
 def test_motions_that_are_not_steady():
     robot = rd.load("double_pendulum")
     with pytest.raises(EquilibriumError, match=r"no steady motion|is not steady"):

@@ -10,7 +10,6 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.controllers import ComputedTorque, PointToPoint
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 
 G = 9.81
@@ -183,19 +182,6 @@ def test_direction(double, direction):
     rises = sign[1:][crossings] > 0
     wanted = rises if direction == 1 else ~rises if direction == -1 else np.ones_like(rises)
     assert len(run.events) == wanted.sum() > 0
-
-
-def test_few_evaluations_find_an_event(double):
-    calls = []
-
-    def angle(t, q, v):
-        calls.append(t)
-        return q[0]
-
-    rd.simulate(double, q0=[0.5, 0.0], duration=1.0, step=0.01, events=[angle])
-    ended = max(calls)
-    within = [t for t in calls if abs(t - ended) < 0.01]
-    assert len(set(within)) < 15
 
 
 def test_an_event_at_the_very_instant_of_a_step(ball):
@@ -579,23 +565,6 @@ def test_the_audit_of_a_motion_with_phases_adds_up(double):
     assert len(run.resample([]).events) == 0
 
 
-def test_every_so_many_steps_and_every_event_are_kept(ball):
-    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=1e-3, events=[floor(0.5)], every=100)
-    time = run.events[0].time
-    assert run.t.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, time, time, 0.5, 0.6, 0.7, 0.8])
-
-
-def test_a_motion_with_events_is_written_while_it_goes_on(ball, tmp_path):
-    options = {"q0": [1.0], "duration": 0.8, "step": 1e-3, "events": [floor(0.5)]}
-    run = rd.simulate(ball, to=tmp_path / "motion", **options)
-    again = rd.Trajectory.load(tmp_path / "motion", ball)
-    np.testing.assert_array_equal(again.q, rd.simulate(ball, **options).q)
-    assert again.events == run.events
-    swap = rd.Event(0.1, events.become(ball.with_(gravity=(0, 0, -1))))
-    with pytest.raises(rd.SettingsError, match="leave out to="):
-        rd.simulate(ball, to=tmp_path / "other", q0=[1.0], events=[swap])
-
-
 def test_events_of_many_motions_are_those_of_each(ball):
     q0, v0 = np.array([[1.0], [0.5], [2.0]]), np.array([[0.0], [1.0], [0.0]])
     top = rd.Event(lambda t, q, v: q[0] - 0.05, events.stop, direction=-1, name="low")
@@ -623,43 +592,6 @@ def test_a_jump_carries_a_function_across_zero_in_its_direction(direction, happe
     names = [x.name for x in run.events]
     assert names == (["turn", "across"] if happens else ["turn"])
     assert {round(x.time, 9) for x in run.events} == {0.05}
-
-
-def test_energies_of_many_motions_are_those_until_each_ends(double):
-    rows = {"upper.m": [1.0, 2.0, 3.0]}
-    low = rd.Event(lambda t, q, v: q[0] - 1.45, events.stop)
-    q0, v0 = np.full((3, 2), 1.5), np.array([[-0.6, 0.0], [2.0, 0.0], [-1.0, 0.0]])
-    choices = {"parameters": rows, "events": [low], "limits": "ignore"}
-    ended = rd.rollout(double, None, q0, v0, step=0.01, duration=0.1, **choices)
-    for k in range(3):
-        motion = ended.motion(k)
-        there = np.isfinite(motion.q).all(axis=1)
-        assert there.all() == (k == 1)
-        alone = motion[there]
-        for name in ("energy", "kinetic_energy", "elastic_energy", "loop_residual"):
-            of_all, own, of_one = (getattr(x, name) for x in (ended, motion, alone))
-            np.testing.assert_allclose(of_all[there, k], of_one, rtol=1e-13)
-            np.testing.assert_array_equal(np.isnan(of_all[:, k]), ~there)
-            np.testing.assert_allclose(own, of_all[:, k], rtol=1e-13)
-
-
-def test_many_motions_with_stops(double):
-    q0 = np.array([[0.5, 0.2], [1.0, -0.5]])
-    many = rd.rollout(
-        double, lambda t, q, v: -q, q0, 0 * q0, duration=0.3, stops=rd.RigidStops(0.5)
-    )
-    for k in range(2):
-        one = rd.simulate(
-            double, lambda t, q, v: -q, q0=q0[k], duration=0.3, stops=rd.RigidStops(0.5)
-        )
-        last = np.searchsorted(one.t, many.t, side="right") - 1
-        np.testing.assert_array_equal(many.q[:, k], one.q[last])
-    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
-    with pytest.raises(rd.SettingsError, match="all of a rollout are of one robot"):
-        rd.rollout(
-            double, None, q0, 0 * q0, duration=0.1,
-            events=[rd.Event(0.05, events.grasp("lower", body))],
-        )  # fmt: skip
 
 
 # -- with everything else -------------------------------------------------------------------------
@@ -848,20 +780,3 @@ def test_another_controller_takes_over_for_good(at, first, second):
     asked = 0.0 if first == "none" else 0.2 - till.v[:-1]
     np.testing.assert_allclose(till.tau[:-1] - asked, 0.0, atol=1e-12)
     np.testing.assert_allclose(since.tau, 1.0 - since.v, atol=1e-12)
-
-
-def test_an_event_that_jumps_where_forces_do_is_found_in_few_looks():
-    """Accelerations jump where a controller is asked again: interpolation alone creeps there."""
-    robot, looks = rd.load("arm7"), []
-    q0 = robot.neutral()
-    controller = ComputedTorque(robot, PointToPoint(q0, q0 + 0.5, 0.5))
-
-    def when(state):
-        looks.append(state.t)
-        if len(looks) > 20_000:
-            raise TimeoutError("it is looked for without end")
-        return state.accelerations()[1] + 4.0 * state.q[0]
-
-    event = rd.Event(when, lambda state: events.Change(), name="push")
-    run = rd.simulate(robot, controller, duration=0.1, step=2e-3, events=[event], limits="ignore")
-    assert run.t[-1] == 0.1

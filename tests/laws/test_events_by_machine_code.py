@@ -6,32 +6,28 @@ steps in which something may happen. Whoever does a step, its numbers are the sa
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import warnings
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
+from robodyn.errors import SimulationError
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
+#: Limits and energies are not what is looked at here.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
+    for kind in ("Limit", "Energy")
+]
+
 STATES = ("t", "q", "v", "a", "tau")
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Limits and energies are not what is looked at here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
-        warnings.simplefilter("ignore", EnergyWarning)
-        yield
 
 
 # -- motions --------------------------------------------------------------------------------------
@@ -56,18 +52,6 @@ def heave(t):
         linear_velocity=(0, 0, 0.05 * w * c),
         linear_acceleration=(0, 0, -0.05 * w * w * s),
     )
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    return rd.Robot(dataclasses.replace(robot.mechanism, joints=joints), robot.model.settings)
 
 
 def slider(**options):
@@ -280,22 +264,6 @@ def test_motions_are_those_of_steps_in_python(name, monkeypatch):
         same(one, other)
 
 
-@pytest.mark.parametrize("controller", [None, push, "symbolic"])
-def test_functions_are_asked_once_a_step(controller):
-    """And those of an event by time not at all: one call more at each end of the motion."""
-    times = []
-    if controller == "symbolic":
-        controller = JointPD(rd.load("double_pendulum"), swings, 5.0, 0.1)
-
-    def look(t, q, v):
-        times.append(t)
-        return 1.0
-
-    run = pendulum(controller, events=[look], duration=0.6)
-    assert sorted(set(times)) == sorted(set(run.t))
-    assert len(times) <= len(run) + 6
-
-
 def swings(t):
     """A reference of two joints that only Python knows."""
     return tuple(np.array([x, -x]) for x in swing(float(t)))
@@ -365,16 +333,6 @@ def test_instants_are_hit(at):
     assert [event.time for event in run.events] == [at]
     before, after = np.flatnonzero(run.t == at)
     np.testing.assert_array_equal(run.v[after], run.v[before] + 1.0)
-
-
-@pytest.mark.parametrize("every", [1, 3])
-def test_in_files_as_in_memory(tmp_path, monkeypatch, every):
-    """Room for a few samples at a time, fewer than the steps that are done at once."""
-    monkeypatch.setattr("robodyn.simulation.motion.record.NUMBERS_IN_MEMORY", 200)
-    options = {"events": [position(0, 0.2), position(1)], "every": every}
-    found = pendulum(to=tmp_path / "motion", **options)
-    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
-    same(found, pendulum(**options))
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.cli import main
 from robodyn.description import Mimic
 from robodyn.description.curve import Linear
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.model.turns import nearest_turns
-from robodyn.ros.engine.frames import description
-from robodyn.ros.engine.messages import StateNames
 from robodyn.symbolic.evaluate import evaluate
 
 CRANK, ROD = 0.1, 0.3
@@ -672,32 +669,3 @@ def test_polynomials_of_mujoco_are_its_own():
         force = data.qfrc_bias[order] - data.qfrc_passive[order]
         wanted = B @ (inertial[order] + force)
         np.testing.assert_allclose(robot.inverse_dynamics([turn], [v], [a]), [wanted], rtol=1e-9)
-
-
-def test_ros_tells_of_joints_that_follow(explicit):
-    names = StateNames(explicit)
-    assert (names.names, names.told) == (("a",), ("b", "c", "t"))
-    told = names.content([0.5], [2.0], [0.1])
-    x, w = explicit.joint_positions([0.5]), explicit.joint_velocities([0.5], [2.0])
-    np.testing.assert_allclose(told.position, [x[n] for n in "abct"], rtol=1e-15)
-    np.testing.assert_allclose(told.velocity, [w[n] for n in "abct"], rtol=1e-15)
-    assert not names.read(["t", "a"], [0.1, 0.2]).unknown
-    mimics = [
-        dataclasses.replace(x, mimic=Mimic("a")) if x.name == "t" else x
-        for x in slider_crank().joints
-    ]
-    names = StateNames(rd.load(slider_crank(joints=tuple(mimics))))
-    assert (names.names, names.told) == (("a", "b", "c", "t"), ())
-    assert "follower" not in description(explicit)
-    with pytest.raises(rd.UrdfError, match="follower 'loop'"):
-        description(explicit, "source")
-
-
-def test_info_says_what_follows_what(tmp_path, capsys):
-    path = tmp_path / "cam.urdf"
-    path.write_text(FILE.format('<follower joint="lift" of="turn" polynomial="0.02 0 0.5"/>'))
-    assert main(["info", str(path)]) == 0
-    assert "lift: prismatic, a function of turn" in capsys.readouterr().out
-    path.write_text(FILE.format('<follower joint="lift" of="lift" polynomial="0.02 0 0.5"/>'))
-    assert main(["check", str(path)]) == 2
-    assert "in a circle" in capsys.readouterr().out

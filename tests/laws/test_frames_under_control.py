@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.motions import heaving
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -36,16 +37,6 @@ CASES = {
 GAINS = np.array([90.0, 60.0, 120.0, 40.0, 75.0, 50.0])
 
 
-def carrier(t):
-    """A base that goes up and turns to and fro."""
-    s, c = np.sin(3.0 * t), np.cos(3.0 * t)
-    return rd.BaseMotion.from_world(
-        [0.2 * s, 0.0, t * t], [0.0, 0.0, np.sin(s / 2), np.cos(s / 2)],
-        [0.6 * c, 0.0, 2.0 * t], [0.0, 0.0, 3.0 * c],
-        [-1.8 * s, 0.0, 2.0], [0.0, 0.0, -9.0 * s],
-    )  # fmt: skip
-
-
 def still(q, nv):
     """A reference that stays."""
     return lambda t: (q, np.zeros(nv), np.zeros(nv))
@@ -58,8 +49,8 @@ class Case:
         self.robot = robot = rd.load(name, base=base)
         self.frame, self.rows = frame, list(rows)
         rng = np.random.default_rng(7)
-        self.base = carrier if base == "moving" else None
-        self.at = {"base": carrier(0.3)} if self.base else {}
+        self.base = heaving if base == "moving" else None
+        self.at = {"base": heaving(0.3)} if self.base else {}
         self.q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
         self.v = robot.consistent_velocity(self.q, v) if robot.nc else v
         way = 0.1 * rng.normal(size=robot.nv)

@@ -383,23 +383,6 @@ def test_one_state_at_several_times():
         rd.step_derivatives(robot, np.stack([q, q]), v, tau, t=times, **options)
 
 
-@pytest.mark.parametrize("case", [driven_on_a_ship, pushed_linkage, locked_ball])
-def test_no_states_have_no_steps(case):
-    robot, options = case(np.random.default_rng(3))
-    x, nv = robot.neutral(), robot.nv
-    none = rd.step_derivatives(robot, np.empty((0, len(x))), *np.empty((2, 0, nv)), **options)
-    assert none.q.shape == (0, len(x)) and none.A.shape == (0, 2 * nv, 2 * nv)
-
-
-def test_a_link_is_named_once():
-    """There would be two inputs of one name."""
-    robot = rd.load("double_pendulum")
-    with pytest.raises(rd.ShapeError, match="wrenches names 'lower' twice"):
-        rd.step_function(robot, wrenches=["lower", "upper", "lower"])
-    with pytest.raises(rd.ShapeError, match="wrenches is 3, expected names"):
-        rd.step_function(robot, wrenches=3)
-
-
 def test_a_plan_beside_a_driven_joint_and_the_law_along_it():
     """The best forces of one motor while another joint follows a path and a push holds on."""
     robot = rd.load(random_mechanism(np.random.default_rng(2), ["revolute"] * 2, damping=0.3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pickle
 
 import numpy as np
@@ -350,15 +349,6 @@ def test_what_the_ground_takes_of_a_carried_robot_is_not_known():
         _ = rd.simulate(rough, **options).audit
 
 
-def test_a_robot_without_a_ground_has_no_contacts():
-    robot = rd.load("arm7")
-    assert robot.ground_contacts(robot.neutral(), np.zeros(robot.nv)) == {}
-    standing = robot.with_(ground=rd.Ground({"tip": (robot.link_names[-1], (0, 0, 0))}))
-    assert list(standing.ground_contacts(robot.neutral(), np.zeros(robot.nv))) == ["tip"]
-    bare = standing.with_(ground=())
-    assert bare.ground_contacts(robot.neutral(), np.zeros(robot.nv)) == {}
-
-
 def test_an_impact_takes_no_time_for_the_ground_to_act():
     s = Standing("floating arm", "hard")
     link = s.bare.link_names[-1]
@@ -406,12 +396,6 @@ def test_grounds_that_do_not_fit_a_robot():
     for wrong in ("floor", 3, [3]):
         with pytest.raises(rd.ShapeError, match="ground"):
             robot.with_(ground=wrong)
-
-
-def test_a_ground_is_a_value():
-    one = rd.Ground({"p": ("body", [0, 0, 1])}, normal=(0, 0, 2))
-    assert one == rd.Ground({"p": ("body", (0.0, 0.0, 1.0))}, normal=(0, 0, 1))
-    assert hash(one) == hash(dataclasses.replace(one))
 
 
 def test_points_are_what_was_given():

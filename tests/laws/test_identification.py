@@ -120,19 +120,6 @@ def test_the_puma_that_is_found_moves_as_the_true_one(puma, puma_found):
     assert (found < 0.2 * off(puma_found.described)).all(), found / off(puma_found.described)
 
 
-def test_identified_robots_go_through_files(puma, puma_found, tmp_path):
-    from robodyn.urdf import write
-
-    write(puma_found.robot.mechanism, tmp_path / "puma.urdf")
-    again = rd.load(tmp_path / "puma.urdf")
-    np.testing.assert_allclose(
-        again.dynamic_parameters, puma_found.robot.dynamic_parameters, rtol=1e-9, atol=1e-12
-    )
-    for name, value in puma_found.parameters.items():
-        at = again.dynamic_parameter_names.index(name)
-        assert again.dynamic_parameters[at] == pytest.approx(value, rel=1e-9, abs=1e-12)
-
-
 def test_cross_validation(puma_found, puma_run, tmp_path):
     puma_found.plot(puma_run, tmp_path / "validation.png")
     assert (tmp_path / "validation.png").stat().st_size > 10_000
@@ -170,19 +157,6 @@ def test_error_bars_are_right_on_average(pan_tilt, small_motion):
     freedom = len(found.base)
     assert np.mean(chis) == pytest.approx(freedom, abs=4.0 * np.sqrt(2.0 * freedom / 100))
     assert np.mean(np.array(chis) < stats.chi2.ppf(0.9, freedom)) == pytest.approx(0.9, abs=0.12)
-
-
-def test_parameters_take_up_a_part_of_the_noise(pan_tilt, small_motion):
-    """Of thirty numbers thirteen are fitted: what is left is smaller than the noise."""
-    found = [
-        rd.identify(
-            pan_tilt,
-            measurements(pan_tilt, small_motion, seed, 0.1, samples=15),
-            consistent=False,
-        ).noise
-        for seed in range(100)
-    ]
-    np.testing.assert_allclose(np.mean(np.square(found), axis=0), 0.1**2, rtol=0.2)
 
 
 def test_known_noise(pan_tilt, small_motion):
@@ -632,26 +606,6 @@ def test_a_filtered_linkage_whose_neutral_posture_is_not_zero():
     np.testing.assert_allclose(data.q, q[np.isin(t, data.t)], atol=1e-4)
 
 
-def test_some_samples_have_the_motion_of_the_base_at_their_times():
-    n, rng = 6, np.random.default_rng(0)
-    poses, (V, A) = np.tile(np.eye(4), (n, 1, 1)), rng.normal(size=(2, n, 6))
-    poses[:, :3, 3] = rng.normal(size=(n, 3))
-    q = rng.normal(size=(n, 2))
-    data = rd.Measurements(np.arange(n), q, q, q, q, rd.BaseMotion(poses, V, A))[2:5]
-    base = data.base
-    for found, whole in ((base.pose, poses), (base.twist, V), (base.acceleration, A), (data.q, q)):
-        np.testing.assert_array_equal(found, whole[2:5])
-
-
-def test_a_trajectory_from_a_file(pan_tilt, small_motion, tmp_path):
-    controller = ComputedTorque(pan_tilt, small_motion, stiffness=100.0)
-    run = rd.simulate(pan_tilt, controller, q0=small_motion.center, duration=5.0, step=0.01)
-    run.save(tmp_path / "run.csv")
-    again = rd.Trajectory.load(tmp_path / "run.csv", pan_tilt)
-    here, there = rd.identify(pan_tilt, run), rd.identify(pan_tilt, again)
-    np.testing.assert_allclose(there.base.values, here.base.values, atol=1e-8)
-
-
 # -- what data do not say -------------------------------------------------------------------------
 
 
@@ -840,23 +794,6 @@ def test_an_excitation_as_large_as_can_be_keeps_limits_between_samples():
         assert (np.abs(a) <= bounds.acceleration * (1.0 + 1e-9)).all()
         reached.append((np.abs(v[:, 0]).max(), np.ptp(q[:, 1]) / 0.5, np.abs(a[:, 2]).max() / 2.0))
     assert np.max(reached, axis=0).min() > 0.5
-
-
-def test_robot_controller_and_excitation_are_one_function(pan_tilt, small_motion):
-    controller = ComputedTorque(pan_tilt, small_motion)
-    f = rd.closed_loop(pan_tilt, controller)
-    q, v = pan_tilt.random(1), np.array([0.3, -0.4])
-    for t in (0.0, 0.7, 6.1):
-        tau = controller(t, q, v)
-        np.testing.assert_allclose(f(t, q, v), pan_tilt.forward_dynamics(q, v, tau), rtol=1e-9)
-
-
-def test_an_excitation_is_a_function_of_its_arguments(pan_tilt):
-    given = {"period": 4.0, "acceleration": 20.0, "iterations": 1}
-    one, same = (rd.excitation(pan_tilt, **given) for _ in range(2))
-    assert np.array_equal(one.sine, same.sine) and np.array_equal(one.center, same.center)
-    other = rd.excitation(pan_tilt, **given, seed=1)
-    assert not np.array_equal(one.sine, other.sine)
 
 
 def test_an_excitation_is_better_the_longer_it_is_looked_for(pan_tilt):

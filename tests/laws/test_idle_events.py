@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -18,24 +17,20 @@ from robodyn.controllers import (
     JointPD,
     PointToPoint,
 )
-from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.simulation.events import event_free_steps
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper
+
+#: Limits and energies are not what is looked at here.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
+    for kind in ("Limit", "Energy")
+]
 
 STATES = ("t", "q", "v", "a", "tau")
 
 #: Enough steps for several blocks of machine code.
 OPTIONS = {"duration": 0.05, "step": 5e-4, "limits": "ignore"}
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Limits and energies are not what is looked at here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
-        warnings.simplefilter("ignore", EnergyWarning)
-        yield
 
 
 def noted(when):
@@ -175,22 +170,6 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(event_free_steps, "_step_without_event", counted)
     return steps
-
-
-@pytest.mark.parametrize(
-    "when",
-    [
-        lambda t, q, v: q[0] - 50.0,
-        lambda t, q, v: q @ q - 50.0 + t * v.sum(),
-        lambda t, q, v: np.cos(q[0]) * np.abs(v[1]) + 2.0,
-        lambda t, q, v: math.sin(q[0]) + 2.0,
-        lambda t, q, v: max(q) - 50.0,
-        lambda state: state.q[0] - 50.0 * state.robot.nq,
-    ],
-)
-def test_functions_without_side_effects_are_asked_about_many_samples(when, asked):
-    rd.simulate(rd.load("double_pendulum"), duration=0.5, events=[noted(when)], limits="ignore")
-    assert not asked
 
 
 def test_functions_that_keep_what_they_get_are_asked_about_one_sample(asked):

@@ -15,7 +15,7 @@ from support.legs import write
 from test_kind_laws import MOVING, chain, each, seed
 
 import robodyn as rd
-from robodyn.errors import EnergyWarning, SettingsError, SimulationError, UnknownNameError
+from robodyn.errors import EnergyWarning, SettingsError, SimulationError
 from robodyn.simulation.integrators import EXPLICIT, INTEGRATORS, adaptive
 from robodyn.simulation.integrators.method import Coordinates, Start, coordinates_of
 from robodyn.simulation.loads.loads import loads_on
@@ -340,20 +340,6 @@ def test_slopes_that_are_compiled_or_differences(arm):
             np.testing.assert_allclose(found, rate / 2e-6, atol=1e-6 * np.abs(of_q).max())
 
 
-def test_slopes_of_a_floating_base_are_compiled_too():
-    robot = rd.load("pan_tilt", base="floating")
-    rng = np.random.default_rng(0)
-    q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
-    of_q, _ = Stepper(loads_on(robot), "implicit")._slopes(q, v, tau)
-    for k, e in enumerate(1e-6 * np.eye(robot.nv)):
-        sides = [robot.forward_dynamics(robot.integrate(q, x), v, tau) for x in (e, -e)]
-        np.testing.assert_allclose(of_q[:, k], (sides[0] - sides[1]) / 2e-6, atol=1e-6)
-    options = {"q0": q, "v0": v, "duration": 0.05, "integrator": "implicit"}
-    exact = rd.simulate(robot, **options)
-    pushed = rd.simulate(robot, wrenches=lambda t, q, v: {}, **options)
-    np.testing.assert_allclose(pushed.q, exact.q, rtol=0.0, atol=1e-11)
-
-
 @pytest.mark.slow
 def test_too_many_explicit_steps():
     with pytest.raises(SimulationError, match="the motion is stiff, take integrator='implicit'"):
@@ -460,20 +446,3 @@ def test_many_motions_are_those_of_one(robot, name):
 
 
 # -- what is refused ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [*sorted(EXPLICIT), "variational"])
-def test_given_steps_have_no_tolerance(arm, name):
-    with pytest.raises(SettingsError, match="takes steps of given length; those that choose"):
-        rd.simulate(arm, integrator=name, tolerance=1e-6)
-
-
-@pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf, "fine", True, 1e-20])
-def test_a_tolerance_is_a_positive_number(arm, wrong):
-    with pytest.raises((SettingsError, rd.ShapeError), match=r"tolerance is .*expected a number"):
-        rd.simulate(arm, integrator="adaptive", tolerance=wrong)
-
-
-def test_unknown_integrators(arm):
-    with pytest.raises(UnknownNameError, match="rk4"):
-        rd.simulate(arm, integrator="rk5")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from support.comparison import close_within
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -89,7 +90,7 @@ def test_dynamics_of_each_kind(kind):
         check_forces(c)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     kinds=st.lists(st.sampled_from([*KINDS, "fixed"]), min_size=1, max_size=6),
     seed=st.integers(0, 999),
@@ -107,7 +108,7 @@ def body_twist(X, dX):
     return np.array([W[0, 3], W[1, 3], W[2, 3], W[2, 1], W[0, 2], W[1, 0]])
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=5), seed=st.integers(0, 999))
 def test_frames_of_random_trees(kinds, seed):
     c = Checked(random_mechanism(np.random.default_rng(seed), kinds), seed)
@@ -136,7 +137,7 @@ def test_frames_of_random_trees(kinds, seed):
     close(point, c.rate(lambda q, v: c.get("frame_twist", q, v, **world)[:3]), BY_DIFFERENCES)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=5), seed=st.integers(0, 999))
 def test_momentum_of_random_trees(kinds, seed):
     c = Checked(random_mechanism(np.random.default_rng(seed), kinds), seed)
@@ -152,7 +153,7 @@ def test_difference_undoes_integrate(kind):
     close(c.robot.difference(c.q, c.moved(0.3 * c.v)), 0.3 * c.v)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_a_moving_base_is_a_floating_base_forced_along_the_same_motion(kinds, seed):
     mechanism = random_mechanism(np.random.default_rng(seed), kinds)
@@ -175,7 +176,7 @@ def test_a_moving_base_is_a_floating_base_forced_along_the_same_motion(kinds, se
     )
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_applied_wrenches_and_torques_change_the_energy(kinds, seed):
     """Power of joint forces, external wrenches and passive forces is the rate of energy."""

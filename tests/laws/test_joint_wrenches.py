@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.comparison import close_within
+from support.examples import examples
 from support.interpreted import interpreted
 from support.random_mechanisms import random_mechanism
 
@@ -107,7 +108,7 @@ def in_world(X_WB, wrench, about):
     return np.array([*force, *(X_WB[:3, :3] @ wrench[3:] + np.cross(X_WB[:3, 3] - about, force))])
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_all_wrenches_from_outside_are_the_rate_of_momentum(kinds, base, seed):
     c = Case(kinds, base, seed)
@@ -124,7 +125,7 @@ def test_all_wrenches_from_outside_are_the_rate_of_momentum(kinds, base, seed):
     close(total, rate, 1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_power_of_the_parts(kinds, base, seed):
     c = Case(kinds, base, seed)

@@ -548,16 +548,6 @@ def test_a_robot_that_depends_on_time():
     assert model.stability == "unstable"
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
-def test_models_of_no_states(name):
-    robot = rd.load(name)
-    none = np.zeros((0, robot.nq)), np.zeros((0, robot.nv)), np.zeros((0, robot.nv))
-    q = robot.neutral()
-    one = robot.linearize(q, np.zeros(robot.nv), np.zeros(robot.nv))
-    found = robot.linearize(*none)
-    assert (found.A.shape, found.B.shape) == ((0, *one.A.shape), (0, *one.B.shape))
-
-
 def test_a_base_that_constraints_hold_needs_a_mass():
     """Its joints move no mass without the constraints, though these have one rank everywhere."""
     fixed = rd.load("double_pendulum")

@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.closed_cases import Case, close
+from support.examples import examples
 from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 import robodyn as rd
@@ -82,7 +83,7 @@ def test_several_loops_share_bodies(base):
     check(c)
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(
     kinds=st.lists(
         st.sampled_from([k for k in JOINT_KINDS if k != "fixed"]), min_size=3, max_size=5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ import robodyn as rd
 from robodyn.codegen.calls import trace_graph
 from robodyn.controllers import (
     ComputedTorque,
-    DisturbanceObserver,
     Filtered,
     JointPD,
     PointToPoint,
@@ -161,17 +158,6 @@ def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
     same(fast, slow)
 
 
-def test_results_on_their_way_take_no_memory_at_each_instant(arm):
-    """Sixty results are on their way; tables of them at all instants would be 300 MB."""
-    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
-    controller = Sampled(still, 0.0, delay=0.006)
-    tracemalloc.start()
-    rd.simulate(arm, controller, q0=Q0, duration=10.0, step=1e-4, every=1000)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 120e6
-
-
 def test_huge_laws_are_left_to_python(arm, monkeypatch):
     """Machine code of them takes longer to make than it saves; C is written all the same."""
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
@@ -189,22 +175,6 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
         same(again, fast if known else slow)
     controller = Filtered(ComputedTorque(arm, wave), 100.0)
     assert rd.control_law(arm, controller, step=0.01).update.c_source()
-
-
-def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
-    """The same function of the same numbers, in the initial state and in updates."""
-    calls, written = [], trace_graph.TraceGraph._written
-
-    def counted(graph, key, program, numbers):
-        calls.append(program.name)
-        return written(graph, key, program, numbers)
-
-    monkeypatch.setattr(trace_graph.TraceGraph, "_written", counted)
-    wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
-    controller = DisturbanceObserver(ComputedTorque(arm, wave), 20.0)
-    rd.simulate(arm, controller, q0=Q0, duration=0.01)
-    assert calls
-    assert sorted(calls) == sorted(set(calls))
 
 
 @pytest.mark.parametrize("period", [None, 0.003])
@@ -263,19 +233,6 @@ def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
 
 
-def test_nothing_is_traced_where_python_takes_part_in_steps(arm, monkeypatch):
-    def push(t, q, v):
-        return {"lower": np.array([0.0, 0.0, -10.0 * v[0], 0.0, 0.0, 0.0])}
-
-    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
-    fast, slow, laws = both(
-        monkeypatch,
-        lambda: rd.simulate(arm, RateLimited(still, 1.0), q0=Q0, duration=0.01, wrenches=push),
-    )
-    assert not laws
-    same(fast, slow)
-
-
 @pytest.mark.parametrize("wrap", [lambda c: c, lambda c: RateLimited(c, 1e3)])
 @pytest.mark.parametrize("when", [-1.0, 0.0055])
 def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
@@ -312,13 +269,6 @@ def test_a_state_that_changes_its_form_is_python_s(arm, monkeypatch):
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is None
     same(fast, slow)
-
-
-def test_python_is_not_called_where_a_digital_controller_takes_no_sample(arm, monkeypatch):
-    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
-    controller = Sampled(RateLimited(Filtered(still, 50.0), 100.0), 0.003, delay=0.002)
-    monkeypatch.setattr(running_controller, "checked_update", None)
-    assert np.isfinite(rd.simulate(arm, controller, q0=Q0, duration=0.02).tau).all()
 
 
 def test_what_was_written_for_other_numbers_is_written_again(arm):

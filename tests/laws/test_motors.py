@@ -154,17 +154,3 @@ def test_motors_that_cannot_be():
     for motor in (rd.Actuator(2.0, 1e-3), rd.Actuator(2.0, viscous=0.1)):
         with pytest.raises(ActuationError, match="one degree of freedom"):
             rd.load(ball, actuators={"joint0": motor})
-
-
-def test_motors_stay_in_a_changed_copy():
-    robot = planar()
-    q = np.array([0.3, 0.7])
-    M = robot.with_(gravity=(0.0, 0.0, 0.0)).mass_matrix(q)
-    np.testing.assert_allclose(M, robot.mass_matrix(q), rtol=1e-14)
-    assert (robot.with_(rotor_model="armature").mass_matrix(q) != M).any()
-
-
-def test_a_joint_with_a_motor_is_locked():
-    robot = planar().with_(locked={"elbow": 0.7})
-    bodies = planar(passive=False).mass_matrix([0.3, 0.7])
-    np.testing.assert_allclose(robot.mass_matrix([0.3]), bodies[:1, :1], atol=1e-15)

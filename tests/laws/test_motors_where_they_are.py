@@ -20,7 +20,6 @@ from robodyn.controllers import (
     PointToPoint,
     Saturated,
     TimeOptimal,
-    TimeVaryingLQR,
 )
 from robodyn.description import Mimic
 from robodyn.errors import LimitWarning
@@ -118,15 +117,6 @@ def states(m, *, rest=False):
         v = m.consistent_velocity(q, v)
         a = m.consistent_acceleration(q, v, a)
     return (q, v, a), (m.expand(q), m.expand_velocity(q, v), m.expand_acceleration(q, v, a))
-
-
-def test_motors_and_their_data(pair):
-    m, t = pair
-    assert m.actuated_joints == t.actuated_joints
-    assert len(m.gear_ratios) == len(at_motors(t))
-    close(m.gear_ratios, t.gear_ratios[at_motors(t)])
-    close(m.motor_torque_limits, t.motor_torque_limits[at_motors(t)])
-    close(m.transmission_matrix, t.transmission_matrix[np.ix_(at_motors(t), at_motors(t))])
 
 
 def test_torques_and_powers(pair):
@@ -242,13 +232,6 @@ def test_limits(determined, limits):
     assert bool(told[0]) == (limits == "ignore")
 
 
-def test_gravity_compensation(pair):
-    m, t = pair
-    (q, v, _), (Q, V, _) = states(m, rest=True)
-    expected = GravityCompensation(t)(0.0, Q, V)[at_motors(t)]
-    close(GravityCompensation(m)(0.0, q, v), m.actuation_matrix(q) @ expected)
-
-
 @pytest.mark.parametrize("name", marked(["coupler", "elbows", "hexapod", "quadruped"]))
 def test_controllers_that_follow(name):
     """Torques that motors produce, whatever joint carries them: the error dynamics is exact."""
@@ -284,17 +267,6 @@ def test_regulators(name):
 
 
 @pytest.mark.slow
-def test_a_regulator_after_a_motion():
-    m, _ = PAIRS["hexapod"]()
-    q = m.neutral()
-    law = LQR(m, q)
-    run = rd.simulate(m, law, q0=q, v0=np.full(6, 0.01), duration=0.02, step=0.005)
-    then = TimeVaryingLQR(m, run, then=law)
-    rest = np.zeros(6)
-    close(then(1.0, q, rest), law(0.0, q, rest))
-
-
-@pytest.mark.slow
 def test_saturation():
     """Torques of motors are cut, not those of coordinates."""
     m, t = PAIRS["hexapod"]()
@@ -317,16 +289,6 @@ def test_fastest_motions_keep_limits_of_motors():
     shares = np.abs(torques) / m.motor_torque_limits
     assert shares.max() <= 1.0 + 1e-3
     assert np.median(shares.max(axis=1)) > 0.9  # it uses them
-
-
-def test_as_many_motors_as_coordinates():
-    """Fewer do not act along each coordinate: controllers say so, and what to do."""
-    m, t = PAIRS["constrained"]()
-    q, rest = m.neutral(), np.zeros(m.nv)
-    with pytest.raises(rd.ActuationError, match=r"left_elbow.*coordinates='tree'"):
-        JointPD(m, lambda s: (q, rest, rest), stiffness=1.0, damping=1.0)
-    Q, still = t.neutral(), np.zeros(t.nv)
-    JointPD(t, lambda s: (Q, still, still), stiffness=1.0, damping=1.0)
 
 
 # -- described the other way round -----------------------------------------------------------------

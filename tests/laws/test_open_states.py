@@ -97,22 +97,6 @@ def test_closed_states_give_what_functions_give(name):
     assert np.isfinite(robot.function("forward_dynamics")(apart, v, tau)).all()
 
 
-@pytest.mark.parametrize("name", ["four_bar", "bricard", "stewart"])
-@pytest.mark.parametrize("size", [1, 3, 40])
-def test_batches_name_their_rows(name, size):
-    robot = robot_of(name)
-    q, v = closed_state(robot)
-    q, v = np.tile(q, (size, 1)), np.tile(v, (size, 1))
-    q[-1], v[0] = robot.integrate(q[-1], np.full(robot.nv, 0.02)), v[0] + 0.3
-    rows = tuple(sorted({0, size - 1}))
-    for ask in METHODS.values():
-        for _ in range(2):
-            with pytest.raises(rd.InconsistentStateError, match=f"of {size} states") as caught:
-                ask(robot, q, v)
-            assert caught.value.rows == rows
-            assert np.shape(caught.value.q) == (robot.nq,)
-
-
 @pytest.mark.parametrize("base", ["floating", "moving"])
 def test_on_a_base_that_moves(base):
     robot = rd.load("five_bar", base=base)
@@ -206,13 +190,6 @@ def test_the_tolerance():
     for wrong in (0.0, -1e-6, 2.0, np.nan):
         with pytest.raises((rd.SettingsError, rd.ShapeError), match="closure_tolerance"):
             rd.load("four_bar", closure_tolerance=wrong)
-
-
-def test_settings_from_before_there_was_a_tolerance():
-    settings = robot_of("four_bar").model.settings
-    old = object.__new__(type(settings))
-    old.__dict__.update({k: x for k, x in vars(settings).items() if k != "closure_tolerance"})
-    assert pickle.loads(pickle.dumps(old)).closure_tolerance == 1e-6
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -321,16 +298,6 @@ def test_no_motion_starts_with_speeds_that_open_loops(name):
         almost = fits + 1e-9 * v
         run = rd.simulate(robot, v0=almost, events=events, **given)
         np.testing.assert_allclose(run.v[0], fits, atol=1e-7)
-
-
-def test_the_motion_of_many_that_cannot_start_is_named():
-    robot = robot_of("four_bar")
-    q, v = np.tile(robot.neutral(), (3, 1)), np.zeros((3, 3))
-    v[1, 0] = 1.0
-    with pytest.raises(rd.InconsistentStateError, match="at the start of motion 1") as caught:
-        rd.rollout(robot, None, q, v, duration=2e-3)
-    assert caught.value.rows == (1,)
-    np.testing.assert_allclose(caught.value.v, robot.consistent_velocity(q[1], v[1]), atol=1e-12)
 
 
 def test_a_small_gap_at_the_start_explains_speeds_that_fit_it():

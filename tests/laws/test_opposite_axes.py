@@ -12,7 +12,7 @@ from support.comparison import close_within
 
 import robodyn as rd
 from robodyn import Pose, urdf
-from robodyn.description import Inertia, Joint, Limits, Link, Loop, Mechanism
+from robodyn.description import Inertia, Joint, Limits, Link, Mechanism
 from robodyn.errors import LoopWarning, TopologyError
 
 close = close_within(1e-9)
@@ -237,22 +237,3 @@ def test_what_does_not_close_either_way_is_refused_as_it_was_written(aside):
         with pytest.raises(TopologyError, match="their axes by 180 degrees"):
             robot.neutral()
     assert robot.mechanism.loops[0] == apart
-
-
-def test_axes_that_are_not_parallel_are_not_turned():
-    (pin,) = pl.four_bar().loops
-    tilted = dataclasses.replace(pin, X_successor=Pose(pin.X_successor.xyz, (3.1, 0.0, 0.0)))
-    with pytest.raises(TopologyError):
-        rd.load(dataclasses.replace(pl.four_bar(), loops=(tilted,))).neutral()
-
-
-def test_loops_of_which_one_is_opposite():
-    plain = urdf.load_mechanism("watt")
-    one = plain.loops[1].name
-    other, q, messages = loaded(opposite(plain, one))
-    assert f"'{one}'" in messages[0]
-    assert f"'{plain.loops[0].name}'" not in messages[0]
-    same_motion(rd.load(plain), other, q)
-    (loop, turned) = other.mechanism.loops
-    assert isinstance(turned, Loop)
-    assert loop == plain.loops[0]

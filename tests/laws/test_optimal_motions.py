@@ -174,16 +174,6 @@ def test_a_converged_plan_has_a_small_gradient():
     assert h * np.linalg.norm(slope) * np.linalg.norm(tau) < 2e-3 * plan.costs[-1]
 
 
-def test_what_has_not_converged_says_so():
-    robot = cart_pole(3.0)
-    cost = QuadraticCost(robot, UP, effort=1e-3)
-    with pytest.warns(ConvergenceWarning, match="not converged in 3 iterations"):
-        plan = iterative_lqr(robot, cost, q0=[0.0, 0.1], duration=1.0, iterations=3)
-    assert not plan.converged and "not converged" in repr(plan)
-    assert plan.costs[-1] < plan.costs[0]
-    assert np.abs(plan.run.tau).max() == 3.0, "within limits on its way, too"
-
-
 def test_the_search_by_machine_code_and_by_python():
     """Wrenches that are functions of the state have Python do each step."""
 
@@ -248,19 +238,6 @@ def test_searches_side_by_side_where_a_joint_follows_a_path():
     for found, expected in zip(plans, alone, strict=True):
         np.testing.assert_allclose(found.costs, expected.costs, rtol=1e-12)
         np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9, atol=1e-9)
-
-
-def test_starts_that_are_none():
-    robot = cart_pole(LIMIT)
-    cost = QuadraticCost(robot, UP)
-    given = {"duration": 0.2, "step": STEP}
-    with pytest.raises(rd.ShapeError, match="numbers of starts differ: q0 2, v0 3"):
-        multistart_lqr(robot, cost, q0=np.zeros((2, 2)), v0=np.zeros((3, 2)), **given)
-    with pytest.raises(rd.ShapeError, match="tau has shape"):
-        multistart_lqr(robot, cost, q0=np.zeros(2), tau=np.zeros(5), **given)
-    assert multistart_lqr(robot, cost, q0=np.zeros((0, 2)), **given) == []
-    with pytest.raises(rd.errors.SimulationError, match=r"^start 1: "):
-        multistart_lqr(robot, cost, q0=np.zeros(2), v0=[[0.0, 0.0], [0.0, 1e200]], **given)
 
 
 def test_a_base_that_moves_evenly_changes_nothing():

@@ -1,6 +1,5 @@
 """Robots with rows of parameters compute for each row what a copy with that row does."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -203,24 +202,6 @@ def test_energy_that_does_not_add_up_is_that_of_the_row():
     rd.simulate(robot, q0=[2.0, 0.0], duration=0.5, step=2e-3, parameters=rows, limits="ignore")
     with pytest.warns(rd.errors.EnergyWarning, match="of motion"):
         rd.simulate(robot, q0=[2.0, 0.0], duration=4.0, step=0.2, parameters=rows, limits="ignore")
-
-
-def test_nothing_is_compiled_for_other_rows(monkeypatch):
-    robot = rd.load("double_pendulum")
-    run = rd.simulate(robot, parameters={"upper.m": [1.0, 2.0]}, duration=0.01)
-    monkeypatch.setattr("robodyn.evaluator.shared_functions.trace", None)
-    monkeypatch.setattr("robodyn.codegen.llvm.compilation.recipe.object_code", None)
-    more = rd.simulate(robot, parameters={"upper.m": [1.0, 3.0, 4.0]}, duration=0.01)
-    close(more.q[:, 0], run.q[:, 0])
-
-
-def test_what_was_pickled_has_its_rows():
-    robots = rd.load("double_pendulum").with_(parameters={"upper.m": [1.0, 2.0]})
-    again = pickle.loads(pickle.dumps(robots))
-    close(again.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2]))
-    assert repr(robots).endswith("fixed base, 2 rows of parameters>")
-    some = robots.of_rows([1, 0, 1])
-    close(some.mass_matrix([0.1, 0.2]), robots.mass_matrix([0.1, 0.2])[[1, 0, 1]])
 
 
 @pytest.mark.parametrize(

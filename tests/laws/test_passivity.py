@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.motions import heaving
 
 import robodyn as rd
 from robodyn.controllers import PassivityBased, SineReference
@@ -20,16 +21,6 @@ CASES = [
 ]
 
 
-def carrier(t):
-    """A base that goes up and turns to and fro."""
-    s, c = np.sin(3.0 * t), np.cos(3.0 * t)
-    return rd.BaseMotion.from_world(
-        [0.2 * s, 0.0, t * t], [0.0, 0.0, np.sin(s / 2), np.cos(s / 2)],
-        [0.6 * c, 0.0, 2.0 * t], [0.0, 0.0, 3.0 * c],
-        [-1.8 * s, 0.0, 2.0], [0.0, 0.0, -9.0 * s],
-    )  # fmt: skip
-
-
 class Case:
     """A robot in a random state, and motors that are to swing."""
 
@@ -37,7 +28,7 @@ class Case:
         name, _, coordinates = name.partition(", ")
         self.robot = robot = rd.load(name, base=base, coordinates=coordinates or "tree")
         rng = np.random.default_rng(11)
-        self.base = carrier if base == "moving" else None
+        self.base = heaving if base == "moving" else None
         self.q, v = robot.random(rng), rng.normal(size=robot.nv)
         self.v = robot.consistent_velocity(self.q, v) if robot.nc else v
         joints = [robot.joints[n] for n in robot.actuated_joints]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.constraint_problems import constraints, mass_matrix
+from support.examples import examples
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
 from robodyn.closed_loops.solvers.solve import solve_mixed
@@ -59,7 +56,7 @@ BOUND = 1e-8
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("massless", (False, True))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.data())
 def test_motion_is_balanced_and_constraints_are_met_as_well_as_can_be(method, massless, data):
     M, force, K, k, ranks = data.draw(batches(massless))
@@ -102,7 +99,7 @@ def test_the_rank_is_that_by_singular_values_but_near_the_tolerance():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 2**31))
 @example(676799093)  # a massless speed behind a small pivot, which leaves rounding beyond 1e-13
 def test_motions_without_positive_inertia_are_named_by_every_method(method, seed):
@@ -152,7 +149,7 @@ def test_rounding_is_not_magnified_by_light_motions_that_the_constraints_hold(me
         assert np.abs(K.T @ (K @ found.a + k)).max() < 1e-10 * (np.abs(K.T) @ np.abs(k)).max()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(batches(), st.integers(0, 2**31))
 def test_speeds_that_are_not_free_accelerate_as_given(batch, seed):
     """The same as a system of the free speeds alone, with what the others do on the right."""
@@ -172,40 +169,3 @@ def test_speeds_that_are_not_free_accelerate_as_given(batch, seed):
         assert part(found.a[:, free] - alone.a, alone.a, x) < BOUND
         assert part(found.multipliers - alone.multipliers, alone.multipliers, x) < BOUND
         np.testing.assert_array_equal(found.rank, alone.rank)
-
-
-#: A system many times and in a batch, in a process of its own: the first call gives what the last
-#: one does, and code that was compiled what code that was found on disk does.
-FRESH = """
-import sys, threading, numpy as np, robodyn as rd
-from robodyn.closed_loops.solvers import constrained_accelerations
-robot = rd.load("stewart")
-q = robot.neutral()
-M, K = robot.mass_matrix(q), robot.loop_jacobian(q)
-force, k = np.linspace(-1, 1, robot.nv), np.ones(robot.nc)
-assert "scipy" not in sys.modules
-def solved(K):
-    return constrained_accelerations(M, force, K, k).a
-first = []
-threads = [threading.Thread(target=lambda: first.append(solved(K))) for _ in range(8)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-assert len(first) == 8 and all((x == first[0]).all() for x in first)
-assert (solved(np.stack([K] * 200)) == first[0]).all()
-assert all((solved(K) == first[0]).all() for _ in range(200))
-assert "numba" not in sys.modules
-print(first[0].tobytes().hex())
-"""
-
-
-@pytest.mark.slow
-def test_the_first_call_is_like_every_other(tmp_path):
-    environment = {**os.environ, "ROBODYN_CACHE_DIR": str(tmp_path), "OPENBLAS_NUM_THREADS": "1"}
-    printed = [
-        subprocess.run(
-            [sys.executable, "-c", FRESH],
-            check=True, capture_output=True, text=True, env=environment,
-        ).stdout
-        for _ in range(2)
-    ]  # fmt: skip
-    assert printed[0] == printed[1]

@@ -107,23 +107,6 @@ def test_where_it_cannot_be():
         reduced.expand([3.0])
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda r, q: r.expand([np.nan]), "finite"),
-        (lambda r, q: r.expand([1e9]), "near="),
-        (lambda r, q: r.expand([0.0, 1.0]), "u has shape"),
-        (lambda r, q: r.expand(np.zeros((2, 1))), "one posture"),
-        (lambda r, q: r.expand_velocity(q, [1.0, 2.0]), "du has shape"),
-        (lambda r, q: r.forward_dynamics(q, [1.0], [0.0]), "tau has shape"),
-    ],
-)
-def test_arrays_that_do_not_fit(call, words):
-    robot = rd.load("four_bar")
-    with pytest.raises(rd.ShapeError, match=words):
-        call(robot.reduced(), robot.neutral())
-
-
 def test_speeds_that_a_constraint_drives():
     """One speed follows the other with a part of its own: 2 v0 - v1 = 0.3."""
     given = rd.Constraint("tie", lambda q, v: 2 * v[0] - v[1] - 0.3,

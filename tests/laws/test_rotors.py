@@ -10,11 +10,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maximal import MaximalOracle
 from oracles.rotor_bodies import with_rotor_links
 from support.comparison import close_within
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -176,7 +177,7 @@ def test_each_place_and_base(place, base):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(kinds=trees, base=bases, seed=seeds, place=places)
 def test_random_trees(kinds, base, seed, place):
     Case(kinds, base, seed, place).check()

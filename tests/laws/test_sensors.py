@@ -431,39 +431,6 @@ def test_less_is_enough_for_some():
         np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-10, atol=1e-12)
 
 
-def test_later_calls_give_what_first_ones_do():
-    """They go to machine code by their form: with other sensors, arrays, forces and wrenches."""
-    robot, base = (
-        pendulum(),
-        rd.load("double_pendulum", base="moving", sensors=[rd.Sensor("imu", at="lower")]),
-    )
-    q, v, a = np.random.default_rng(8).normal(size=(3, 2))
-    moved = rd.BaseMotion(np.eye(4), np.zeros(6), np.ones(6))
-    calls = {
-        "all": lambda: robot.measure(q, v, a),
-        "wrench": lambda: robot.measure(q, v, a, wrenches={"lower": np.ones(6)}),
-        "forces": lambda: robot.measure(q, v, tau=a),
-        "by joint": lambda: robot.measure(q, v, tau={"elbow": 1.0}),
-        "tip": lambda: robot.measure(q, sensors=("tip",)),
-        "more than it reads": lambda: robot.measure(q, v, a, sensors=("tip",)),
-        "speed": lambda: robot.measure(q, v, sensors=("speed", "tip")),
-        "many": lambda: robot.measure(np.stack([q, v]), v, a),
-        "still base": lambda: base.measure(q, v, a),
-        "moved base": lambda: base.measure(q, v, a, base=moved),
-    }
-    first = {name: call() for name, call in calls.items()}
-    for _ in range(2):
-        for name, call in calls.items():
-            again = call()
-            assert [*again] == [*first[name]], name
-            for sensor, x in again.items():
-                np.testing.assert_allclose(x, first[name][sensor], rtol=1e-12, atol=1e-14)
-        with pytest.raises(ShapeError, match="needs accelerations"):
-            robot.measure(q, v)
-        with pytest.raises(ShapeError, match="not finite"):
-            robot.measure(q, v, a * np.nan)
-
-
 def test_copies_rows_pickles_and_symbols():
     robot = pendulum()
     q, v, a = np.random.default_rng(4).normal(size=(3, 3, 2))

@@ -204,15 +204,6 @@ def test_masses_that_are_next_to_nothing():
         assert error.value.joints == ("pin",)
 
 
-def test_what_cannot_be_singular_is_not_looked_at():
-    """Nothing is added to the code of robots whose links all have mass."""
-    for name in ("arm7", "puma560", "double_pendulum"):
-        assert not rd.load(name).model.bodies.light
-    assert not rd.load("satellite").model.bodies.light  # a massless link between square hinges
-    assert set(load("gimbal").model.bodies.light) == {1}
-    assert set(load("mapped").model.bodies.light) == {1, 2, 3}
-
-
 @pytest.mark.parametrize("spin", [0.0, 1e-12, 1e-3])
 def test_a_hinge_that_can_point_along_another(spin):
     """A rod without spin, on a massless fork: nothing turns where it stands upright."""

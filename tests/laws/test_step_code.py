@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import warnings
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from support.motions import circling, swing
 from support.random_mechanisms import random_mechanism
 from support.textbook_steps import TextbookStep
 
 import robodyn as rd
-from robodyn import controllers
-from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
+from robodyn.errors import SimulationError
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.step_functions import functions_of
@@ -27,18 +26,15 @@ from robodyn.simulation.step.compiled_motion import TABLED
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import LOOP_APART
 
+#: Limits and energies are not what is looked at here.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
+    for kind in ("Limit", "Energy")
+]
+
 STATES = ("t", "q", "v", "a", "tau")
 #: Seven steps and a part of one.
 SHORT = {"duration": 7.3e-3, "step": 1e-3}
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Limits and energies are not what is looked at here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
-        warnings.simplefilter("ignore", EnergyWarning)
-        yield
 
 
 @contextmanager
@@ -133,23 +129,9 @@ def test_floating_bases(name):
     alone_and_among_others(rd.load(name, base="floating"))
 
 
-def carrier(t):
-    """A base that goes round and turns to and fro about a tilted axis."""
-    c, s = np.cos(2.0 * t), np.sin(2.0 * t)
-    u, (x, dx, ddx) = np.array([0.6, 0.0, 0.8]), swing(t, 0.9, 2.0)
-    return rd.BaseMotion.from_world(
-        [c, s, 0.3 * s],
-        [*(u * np.sin(x / 2.0)), np.cos(x / 2.0)],
-        [-2.0 * s, 2.0 * c, 0.6 * c],
-        dx * u,
-        [-4.0 * c, -4.0 * s, -1.2 * s],
-        ddx * u,
-    )
-
-
 @pytest.mark.parametrize("name", ["arm7", "four_bar", "prosthesis"])
 def test_moving_bases(name):
-    alone_and_among_others(rd.load(name, base="moving"), base=carrier)
+    alone_and_among_others(rd.load(name, base="moving"), base=circling)
 
 
 @pytest.mark.parametrize("name", ["four_bar", "five_bar"])
@@ -168,7 +150,7 @@ def test_random_mechanisms(seed):
     mechanism = random_mechanism(rng, kinds, damping=0.2, friction=0.1)
     robot = rd.load(mechanism, base=base, friction_speed=0.5)
     link = f"link{rng.integers(4)}"
-    options = {"base": carrier} if base == "moving" else {}
+    options = {"base": circling} if base == "moving" else {}
     integrator = str(rng.choice(list(EXPLICIT)))
     options |= {"integrator": integrator, "wrenches": {link: rng.normal(size=6)}}
     as_in_the_textbook(robot, alone_and_among_others(robot, **options), **options)
@@ -193,12 +175,6 @@ def test_durations(name, duration):
 
 
 # -- what drives and loads ------------------------------------------------------------------------
-
-
-def swing(t, size=0.6, rate=3.0):
-    """Position, velocity, acceleration."""
-    s, c = np.sin(rate * t), np.cos(rate * t)
-    return size * s, size * rate * c, -size * rate**2 * s
 
 
 def turning(t):
@@ -239,7 +215,7 @@ def chain():
 @pytest.mark.parametrize("paths", PATHS)
 def test_driven_and_locked_joints(chain, paths):
     controlled, locked = PATHS[paths]
-    options = {"base": carrier, "controlled": controlled, "locked": locked}
+    options = {"base": circling, "controlled": controlled, "locked": locked}
     run = alone_and_among_others(chain, **options)
     if paths != "a speed without a coordinate":
         as_in_the_textbook(chain, run, **options)
@@ -272,7 +248,7 @@ def test_gains_that_hold_loops_closed(name):
 @pytest.mark.parametrize("base", ["fixed", "moving"])
 def test_constant_wrenches(base):
     robot = rd.load("arm7", base=base)
-    options = {"base": carrier} if base == "moving" else {}
+    options = {"base": circling} if base == "moving" else {}
     wrenches = {"link4": np.arange(6.0), "link7": -0.3 * np.arange(6.0)}
     alone_and_among_others(robot, wrenches=wrenches, **options)
 
@@ -288,15 +264,6 @@ def test_limits_that_are_enforced():
     np.testing.assert_array_equal(np.abs(run.tau).max(axis=0), bound)
     limits = rd.MotorLimits(0.5)
     alone_and_among_others(robot, controller=strong, limits=limits)
-
-
-def test_limits_of_what_controllers_of_the_library_ask_for():
-    """Their efforts are computed and cut in machine code."""
-    robot, rest = rd.load("arm7"), np.zeros(7)
-    stiff = controllers.ComputedTorque(robot, lambda t: (rest + 1.0, rest, rest), 1e4)
-    run = alone_and_among_others(robot, controller=stiff, limits="enforce")
-    assert ((np.abs(run.tau) == robot.effort_limits).any(axis=0)).any()
-    assert (run.tau < 0.0).any()
 
 
 # -- time -----------------------------------------------------------------------------------------
@@ -335,7 +302,7 @@ def test_more_steps_than_tables_hold(monkeypatch, rows, controller):
     robot = rd.load("double_pendulum", base="moving")
     given = {"duration": 0.0505, "step": 1e-3, "integrator": "midpoint"}
     paths = {"shoulder": swing}
-    both(lambda: rd.simulate(robot, controller, base=carrier, controlled=paths, **given))
+    both(lambda: rd.simulate(robot, controller, base=circling, controlled=paths, **given))
     robot = rheonomic("map")
     run = both(lambda: rd.simulate(robot, controller, every=5, **given))
     assert len(run) == 1 + 50 // 5 + 1
@@ -425,21 +392,6 @@ def test_any_number_of_motions_on_any_number_of_threads(name):
                 )
             for k in range(count):
                 same(run.motion(k), expected[k])
-
-
-def test_many_steps_of_many_motions_at_once():
-    """Without forces: one call does all steps, spread over threads."""
-    robot = rd.load("arm7")
-    q, v = starts(robot, 100)
-    given = {"duration": 0.2505, "step": 1e-3, "every": 10}
-    runs = []
-    for threads in (1, 2, 2):
-        with on_threads(threads):
-            runs.append(by_machine_code(lambda: rd.rollout(robot, None, q, v, **given)))
-    for run in runs[1:]:
-        same(run, runs[0])
-    for k in (0, 31, 32, 63, 64, 95, 96, 99):
-        same(runs[0].motion(k), rd.simulate(robot, q0=q[k], v0=v[k], **given))
 
 
 # -- motions that break down ----------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
+from support.motions import limited
 
 import robodyn as rd
 from robodyn.errors import SettingsError, ShapeError
@@ -26,19 +26,6 @@ def falling(lower=0.0, upper=100.0, n=1, gravity=(0, 0, -G)):
         for k in range(n)
     )
     return rd.load(f'<robot name="sliders"><link name="ground"/>{links}</robot>', gravity=gravity)
-
-
-def limited(name, limits, **options):
-    """A bundled robot with other limits of positions."""
-    robot = rd.load(name, **options)
-    joints = tuple(
-        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
-        if j.name in limits
-        else j
-        for j in robot.mechanism.joints
-    )
-    mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot.model.settings)
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.013])
@@ -370,16 +357,6 @@ def test_the_energy_of_each_mode_adds_up():
         assert all(phase.t[0] <= event.time < phase.t[-1] for event in phase.events)
 
 
-def test_joints_by_name():
-    run = rd.simulate(falling(n=2), q0=[0.1, 0.1], duration=0.5, stops=rd.RigidStops(joints=["z1"]))
-    assert run.q[-1, 0] < -0.5
-    assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(SettingsError, match="no limits"):
-        rd.simulate(rd.load("four_bar"), duration=0.1, stops=rd.RigidStops(joints=["crank_drive"]))
-    with pytest.raises(SettingsError, match="restitution"):
-        rd.RigidStops(1.5)
-
-
 def test_an_event_frees_a_joint_from_its_stop():
     kick = rd.Event(0.5, rd.events.jump(v=[3.0]), name="kick")
     run = rd.simulate(falling(), duration=1.3, step=1e-2, stops=rd.RigidStops(), events=[kick])
@@ -456,11 +433,3 @@ def test_complementarity(seed):
     assert (p >= 0.0).all()
     assert (rest > -1e-9).all()
     np.testing.assert_allclose(p * rest, 0.0, atol=1e-8)
-
-
-def test_a_motion_with_stops_is_written_while_it_goes_on(tmp_path):
-    robot, options = falling(), {"q0": [1.0], "duration": 1.0, "stops": rd.RigidStops()}
-    run = rd.simulate(robot, to=tmp_path / "motion", **options)
-    again = rd.Trajectory.load(tmp_path / "motion", robot)
-    np.testing.assert_array_equal(again.q, rd.simulate(robot, **options).q)
-    assert again.events == run.events != ()

@@ -485,12 +485,6 @@ def test_names_that_are_none_in_c(name):
         rd.symbol(name, 1.0)
 
 
-@pytest.mark.parametrize("value", ["a", np.nan, np.inf, None, [1.0], 1j])
-def test_values_that_are_no_numbers(value):
-    with pytest.raises(rd.ShapeError, match="value"):
-        rd.symbol("x", value)
-
-
 def test_a_symbol_with_two_values():
     x, y = rd.symbol("l", 0.4), rd.symbol("l", 0.5)
     with pytest.raises(rd.SettingsError, match=r"'l' has two values, 0\.4 and, .*0\.5"):

@@ -277,14 +277,6 @@ def test_a_bead_on_a_rotating_rod(integrator, order):
     assert run.energy[-1] - run.energy[0] == pytest.approx(work, rel=1e-8)
 
 
-def test_many_motions_at_once():
-    robot = rd.load(BEAD, joint_maps={"rod": rd.JointMap(1, rod)}, gravity=(0, 0, 0))
-    run = rd.rollout(robot, None, [[0.1], [0.2]], np.zeros((2, 1)), duration=0.3, step=1e-2)
-    one = rd.simulate(robot, q0=[0.2], duration=0.3, step=1e-2)
-    close(run.q[:, 1], one.q, 1e-14)
-    close(run.energy[:, 1], one.energy, 1e-14)
-
-
 def test_a_string_that_is_pulled_in():
     """Angular momentum stays [W 5.183 with time]."""
     pulled = rd.Constraint(
@@ -642,15 +634,6 @@ def test_what_cannot_depend_on_time():
 def test_maps_of_time_that_are_refused(n, function):
     with pytest.raises(ShapeError):
         rd.JointMap(n, function)
-
-
-def test_base_parameters(bead):
-    """Those that can be identified are more than without the clock, and make the forces."""
-    found = bead.base_parameters()
-    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
-    Y = bead.at(T).regressor(q, v, a)
-    tau = bead.with_(passive=False).at(T).inverse_dynamics(q, v, a)
-    close(Y[:, found.columns] @ found.values, tau, 1e-9)
 
 
 # -- joints that are cut --------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -99,26 +97,6 @@ def test_files_of_motions_have_it(tmp_path):
     run.save(tmp_path / "run.npz")
     again = rd.Trajectory.load(tmp_path / "run.npz", robot=robot)
     close(again.audit.wrenches, run.audit.wrenches)
-
-
-def test_batches_and_copies_of_wrenches():
-    robot = rd.load("double_pendulum")
-    forces = np.arange(6.0).reshape(2, 3)
-    many = rd.Wrench("lower", forces, (0.0, 0.0, 1.0))
-    q = np.zeros((2, 2))
-    found = robot.inverse_dynamics(q, q, q, wrenches=many)
-    for k in range(2):
-        one = rd.Wrench("lower", forces[k], (0.0, 0.0, 1.0))
-        close(
-            found[k],
-            robot.inverse_dynamics(q[k], q[k], q[k], wrenches=pickle.loads(pickle.dumps(one))),
-        )
-    assert [*rd.Wrench("lower", (1, 2, 3), axes="body")] == ["lower"]
-    twice = rd.Wrench("lower", (1, 2, 3)) | rd.Wrench("lower", (1, 2, 3))
-    close(
-        robot.inverse_dynamics(q, q, q, wrenches=twice),
-        robot.inverse_dynamics(q, q, q, wrenches=rd.Wrench("lower", (2, 4, 6))),
-    )
 
 
 def test_any_number_of_wrenches_is_added_up():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.maximal import MaximalOracle
 from support.comparison import close_within
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -94,7 +95,7 @@ def momentum(links):
     return np.concatenate([p, L])
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_velocities_and_accelerations_are_derivatives_of_poses(kinds, base, seed):
     c = Solved(kinds, base, seed, share=1.0)
@@ -108,7 +109,7 @@ def test_velocities_and_accelerations_are_derivatives_of_poses(kinds, base, seed
         close(now.w_WB, [W[2, 1], W[0, 2], W[1, 0]], BY_DIFFERENCES)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_all_wrenches_together_change_the_momentum(kinds, base, seed):
     c = Solved(kinds, base, seed, share=1.0)
@@ -116,7 +117,7 @@ def test_all_wrenches_together_change_the_momentum(kinds, base, seed):
     close(c.external(), rate, BY_DIFFERENCES)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_bearings_do_no_work(kinds, base, seed):
     """The power of a whole joint wrench is that of the joint's torques."""
@@ -134,7 +135,7 @@ def test_bearings_do_no_work(kinds, base, seed):
         close(sum(terms) - own, 0.0, 1e-10 * (1.0 + max(map(abs, terms))))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_power_is_the_rate_of_energy(kinds, base, seed):
     c = Solved(kinds, base, seed)

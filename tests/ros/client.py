@@ -36,7 +36,7 @@ class Client:
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 
-    def until(self, condition, seconds=20.0, what="it"):
+    def until(self, condition, seconds=60.0, what="it"):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, f"waited {seconds} s for {what}"

@@ -44,7 +44,7 @@ class Process:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            self.text += self.process.communicate(timeout=20)[0] or ""
+            self.text += self.process.communicate(timeout=60)[0] or ""
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise

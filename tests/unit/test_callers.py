@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 import warnings
@@ -97,17 +96,3 @@ def test_the_command_line_has_no_line_of_a_user(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert "UrdfWarning" in done.stderr
     assert "main(" not in done.stderr
-
-
-def test_no_other_way_to_warn_is_used():
-    """`robodyn.caller.warn` finds the line; a level of the stack counts frames that change."""
-    found = [
-        str(path.relative_to(ROOT))
-        for folder in ("robodyn", "controllers")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.name != "caller.py"
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and node.attr in ("warn", "warn_explicit")
-        and isinstance(node.value, ast.Name) and node.value.id == "warnings"
-    ]  # fmt: skip
-    assert found == []

@@ -59,17 +59,6 @@ def test_a_joint_is_all_its_axes(robot):
     close(robot.hybrid_dynamics(q, v, controlled=axes), whole)
 
 
-def test_locked_is_driven_with_no_acceleration(robot):
-    q, v, _, tau = state(robot)
-    driven = {"joint0": 0.0, "joint2": np.zeros(3)}
-    forces = {"joint3": tau[6]}
-    expected = robot.hybrid_dynamics(q, v, controlled=driven, tau=forces)
-    locked = ["joint0", "joint2"]
-    close(robot.hybrid_dynamics(q, v, tau=forces, locked=locked), expected)
-    some = {"controlled": {"joint0": 0.0}, "locked": "joint2"}
-    close(robot.hybrid_dynamics(q, v, tau=forces, **some), expected)
-
-
 def test_the_floating_base_has_a_name():
     robot = rd.load(random_mechanism(np.random.default_rng(5), ["revolute"]), base="floating")
     q, v, a, tau = state(robot)

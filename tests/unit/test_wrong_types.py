@@ -13,76 +13,6 @@ from robodyn import robot as robot_module
 from robodyn.closed_loops.assembly import rounded_linkage
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"actuators": {"elbow_pitch": 3}},
-        {"rotors": [3]},
-        {"springs": [3]},
-        {"springs": {"elbow_pitch": 3}},
-        {"springs": {"elbow_pitch": (1.0, "x")}},
-        {"springs": {"elbow_pitch": (np.nan, 0.0)}},
-        {"springs": {"elbow_pitch": (-1.0, 0.0)}},
-        lambda: {"springs": [rd.PointSpring("link1", (0.0, 1.0), "link7", (0.0, 0.0, 0.0), 1.0)]},
-        lambda: {"springs": [rd.PointSpring("link1", "x", "link7", (0.0, 0.0, 0.0), 1.0)]},
-        lambda: {
-            "springs": [rd.PointSpring("link1", (0.0, 0.0, 1.0), "world", (0.0, 0.0, 0.0), np.nan)]
-        },
-        lambda: {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 0.0), 1e-6)]},
-        lambda: {"rotors": [rd.Rotor("wheel", "link7", "z", 1e-6)]},
-        lambda: {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 1.0), 0.0)]},
-        {"joint_maps": {"elbow_pitch": 3}},
-        {"loops": [3]},
-        {"gravity": (1.0, 2.0)},
-        {"gravity": (0.0, 0.0, np.nan)},
-        {"friction_speed": 0.0},
-        {"base": "float"},
-        {"rotor_model": "none"},
-        {"actuators": ["elbow_pitch"]},
-        {"joint_maps": ["elbow_pitch"]},
-        {"branches": [1]},
-        {"loops": 3},
-        {"rotors": 3},
-        {"springs": 3},
-        {"constraints": 3},
-        {"constraints": [3]},
-        {"friction_speed": "fast"},
-        {"rigid": "x"},
-        {"strict": "no"},
-        lambda: {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=-1.0)}},
-        lambda: {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=np.nan)}},
-        {"merge_hinges": "no"},
-        {"branches": {"pin": 1}},  # of the coordinates of a tree
-    ],
-)
-def test_load(given):
-    with pytest.raises(rd.RobodynError):
-        rd.load("arm7", **(given() if callable(given) else given))
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"locked": {"elbow_pitch": "x"}},
-        {"locked": {"elbow_pitch": np.inf}},
-        {"locked": {"nothing": 0.0}},
-        {"payload": {"link7": 3}},
-        {"payload": {"nothing": None}},
-        {"unknown": 1},
-        {"locked": ["elbow_pitch"]},
-        {"payload": 3},
-        lambda: {"payload": {"link7": rd.Inertia(np.nan)}},
-        lambda: {"payload": {"link7": rd.Inertia(1.0, izz=np.inf)}},
-        {"rigid": "x"},
-        {"friction_speed": "x"},
-        {"friction_speed": np.inf},
-    ],
-)
-def test_with(given):
-    with pytest.raises(rd.RobodynError):
-        rd.load("arm7").with_(**(given() if callable(given) else given))
-
-
 @pytest.mark.parametrize("taken", [1.0, 2.0])
 def test_a_payload_that_leaves_no_mass(taken):
     robot = rd.load("puma560")
@@ -99,28 +29,6 @@ def test_a_changed_copy_of_what_is_not_known(name, meant):
         rd.load("puma560").with_(**{name: {}})
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **given: rd.load("four_bar", **given),
-        lambda **given: rd.load("four_bar").with_(**given),
-    ],
-)
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"near": {"crank_drive": "x"}}, r"near\['crank_drive'\] is 'x', expected"),
-        ({"near": {"crank_drive": [[0.1], [0.2, 0.3]]}}, r"near\['crank_drive'\] is .*numbers"),
-        ({"near": {"nobody": 0.3}}, "no joint 'nobody'"),
-        ({"branches": 3, "coordinates": "minimal"}, "branches is "),
-        ({"branches": "ab", "coordinates": "minimal"}, "branches is "),
-    ],
-)  # fmt: skip
-def test_starts_and_branches_that_are_none(make, given, words):
-    with pytest.raises(rd.RobodynError, match=words):
-        make(**given).neutral()
-
-
 def test_a_payload_without_mass_turns_with_its_link():
     robot, q = rd.load("puma560"), np.linspace(0.1, 0.6, 6)
     wheel = rd.Inertia(0.0, ixx=0.1, iyy=0.1, izz=0.1)
@@ -135,46 +43,9 @@ def test_one_actuated_joint_of_a_tree():
         robot.inverse_dynamics(*np.zeros((3, 6)), actuated="joint1")
 
 
-@pytest.mark.parametrize("call", [rd.simulate, lambda r: rd.rollout(r, None, [[0.0]], [[0.0]])])
-def test_simulation_of_something_else(call):
-    with pytest.raises(rd.ShapeError, match="Robot"):
-        call("arm7")
-
-
-def test_lists_for_tuples():
-    robot = rd.load("arm7")
-    f = robot.function("hybrid_dynamics", controlled=["elbow_pitch", "link"][:1])
-    assert [port.shape for port in f.inputs][2:] == [(1,), (6,)]
-    assert robot.function("inverse_dynamics", wrenches=["link7"]).inputs[-1].shape == (6,)
-
-
 def test_derivative_with_respect_to_something_else():
     with pytest.raises(rd.UnknownNameError, match="there are"):
         rd.load("arm7").function("inverse_dynamics").jacobian("x")
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda r, x: r.hybrid_dynamics(x, x, locked=3), "locked is 3"),
-        (lambda r, x: r.hybrid_dynamics(x, x, locked=None), "locked is None"),
-        (lambda r, x: r.joint_wrenches(x, x, x, joints=3), "joints is 3"),
-        (lambda r, x: r.inverse_dynamics(x, x, x, actuated=3), "actuated is 3"),
-        (lambda r, x: r.assemble(x, hold=3), "hold is 3"),
-        (lambda r, x: rd.simulate(r, locked=3), "locked is 3"),
-        (lambda r, x: rd.simulate(r, controlled=["left_drive"]), "controlled is list"),
-        (lambda r, x: rd.simulate(r, 3), "controller is 3"),
-        (
-            lambda r, x: rd.simulate(r, events=[3]),
-            r"events\[0\] is 3, expected a robodyn",
-        ),
-        (lambda r, x: rd.simulate(r, duration="long"), "duration is 'long'"),
-        (lambda r, x: r.random("seed"), "rng is 'seed'"),
-    ],
-)
-def test_what_is_no_name_no_function_no_number(call, words):
-    with pytest.raises(rd.ShapeError, match=words):
-        call(rd.load("five_bar"), np.zeros(4))
 
 
 def test_the_name_of_one_motor():
@@ -237,17 +108,6 @@ def test_machine_code_outlives_an_emptied_dict():
         np.testing.assert_array_equal(function(q), expected)
 
 
-def test_machine_code_outlives_the_emptied_dict_of_a_method():
-    robot, q = rd.load("four_bar"), np.zeros(3)
-    wrenches = robot.joint_wrenches
-    expected = [{name: x.copy() for name, x in wrenches(q, q, q).items()} for _ in range(2)][1]
-    wrenches.__dict__.clear()
-    gc.collect()
-    for _ in range(50):
-        found = wrenches(q, q, q)
-        assert all((found[name] == x).all() for name, x in expected.items())
-
-
 def test_functions_that_nobody_has_are_gone():
     function = rd.load("double_pendulum").function("gravity_forces")
     function(np.zeros(2))
@@ -255,22 +115,6 @@ def test_functions_that_nobody_has_are_gone():
     del function
     gc.collect()
     assert there() is None
-
-
-def test_one_name_where_several_are_taken():
-    robot = rd.load("arm7")
-    f = robot.function("inverse_dynamics", wrenches="link6")
-    assert [port.name for port in f.inputs][-1] == "wrench:link6"
-    assert f is robot.function("inverse_dynamics", wrenches=("link6",))
-    with pytest.raises(rd.UnknownNameError, match="no link 'link60'"):
-        robot.function("inverse_dynamics", wrenches="link60")
-
-
-@pytest.mark.parametrize("name", ["passive", "allow_unphysical"])
-def test_choices_of_two_are_true_or_false(name):
-    for load in (lambda **given: rd.load("scara", **given), rd.load("scara").with_):
-        with pytest.raises(rd.ShapeError, match=f"{name} is 'no', expected True or False"):
-            load(**{name: "no"})
 
 
 @pytest.mark.parametrize(

@@ -435,7 +435,7 @@ def test_ctrl_c_keeps_what_there_is(robot, tmp_path):
         while shown.count(b"\r  [") < 4:
             shown += os.read(ours, 1000)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=250)
         shown += os.read(ours, 10_000)
     os.close(ours)
     assert process.returncode == 130

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.constraint_problems import problem
+from support.examples import examples
 
 from robodyn.closed_loops.solvers import (
     actuate,
@@ -27,7 +28,7 @@ def problems(draw):
     return (*problem(rng, nc, nv, rank), rank, rng)
 
 
-@settings(deadline=None)
+@examples(100)
 @given(problems(), st.integers(0, 3))
 def test_torques_produce_the_motion_and_are_least(drawn, more):
     """Inverse after forward dynamics; with more motors than motions the least torques."""
@@ -67,7 +68,7 @@ def test_missing_motor():
         actuate([1.0, 0.0, 0.0, 0.0], K, [])
 
 
-@settings(deadline=None)
+@examples(100)
 @given(problems(), st.data())
 def test_hybrid_agrees_with_forward_dynamics(drawn, data):
     """Any speeds controlled, along a motion that the loops allow."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.constraint_problems import dense, problem
+from support.examples import examples
 
 from robodyn.closed_loops.solvers import constrained_accelerations, solve
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
@@ -21,7 +22,7 @@ def sizes(draw):
     return nc, nv, draw(st.integers(0, min(nc, nv))), draw(st.integers(0, 2**31))
 
 
-@settings(deadline=None)
+@examples(100)
 @given(sizes())
 def test_every_method_solves_the_dense_system(drawn):
     nc, nv, rank, seed = drawn
@@ -38,7 +39,7 @@ def test_every_method_solves_the_dense_system(drawn):
         assert found.method in METHODS
 
 
-@settings(deadline=None)
+@examples(100)
 @given(sizes())
 def test_scales_of_rows_do_not_disturb_the_accelerations(drawn):
     nc, nv, rank, seed = drawn

@@ -6,9 +6,10 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.chains import chain
+from support.examples import examples
 from support.references import references_kept
 
 import robodyn as rd
@@ -212,7 +213,7 @@ def test_a_method_that_has_no_out_never_takes_one():
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_rows_anywhere_in_memory(data):
     """Batches of rows that are some distance apart, in any order of axes, in any dtype."""
@@ -261,7 +262,7 @@ NUMBERS = [1, True, 2.5, np.float64(0.5), np.float32(0.25), np.int8(3), 1 << 62,
 NO_NUMBERS = [None, "1.0", 1j, [1.0], b"1", object()]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_lists_of_anything(data):
     """Lists give what numpy makes of them, and the same error where that is no real numbers."""

@@ -231,7 +231,7 @@ def environment(folder):
 
 def until(done):
     """Wait for another process."""
-    for _ in range(600):
+    for _ in range(2400):
         if done():
             return True
         time.sleep(0.05)

@@ -11,8 +11,9 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -149,7 +150,7 @@ def test_infinite_angles_are_not_numbers():
 STEP = st.tuples(st.integers(0, 5), st.integers(0, 40), st.integers(0, 40))
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(steps=st.lists(STEP, min_size=1, max_size=60), seed=st.integers(0, 99))
 def test_random_programs(steps, seed):
     graph = Graph()
@@ -326,7 +327,7 @@ assert np.array_equal(f(*x), expected)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_starts_threads_of_its_own():
     command = [sys.executable, "-W", "ignore", "-c", FORK]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=250)
 
 
 FORKS = """
@@ -368,7 +369,7 @@ assert ends == [0] * 4, ends
 def test_a_process_can_fork_while_another_thread_compiles():
     command = [sys.executable, "-W", "ignore", "-c", FORKS]
     environment = {**os.environ, "ROBODYN_CACHE": "0"}
-    subprocess.run(command, check=True, timeout=150, env=environment)
+    subprocess.run(command, check=True, timeout=250, env=environment)
 
 
 def test_threads_share_the_rows_of_any_batch(robot):

@@ -172,4 +172,4 @@ def test_long_chains_can_be_called_by_a_thread_with_a_small_stack():
     tests = Path(__file__).parents[2]
     path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", SMALL_STACK], env=environment, check=True, timeout=100)
+    subprocess.run([sys.executable, "-c", SMALL_STACK], env=environment, check=True, timeout=250)

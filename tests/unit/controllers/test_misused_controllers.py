@@ -304,26 +304,6 @@ def test_a_class_in_place_of_a_controller_is_refused(double):
         rd.simulate(double, Own, duration=0.003)
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_motions_begin_with_the_initial_state_though_an_update_writes_into_it(double, wrapped):
-    class Sum:
-        recorded = ("sum",)
-
-        def __init__(self):
-            self.begin = {"sum": np.zeros(2)}
-
-        def initial_state(self, sample):
-            return self.begin
-
-        def update(self, sample, state):
-            state["sum"] += 0.2 - sample.q
-            return state["sum"], state
-
-    controller = Sampled(Sum(), 0.001) if wrapped else Sum()
-    first, second = (rd.simulate(double, controller, duration=0.01).q for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 def test_a_controller_with_one_of_two_functions_is_refused(double):
     class Half:
         def update(self, sample, state):

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.signal import butter, freqs, lsim
+from scipy.signal import butter, lsim
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -80,14 +80,6 @@ def reaching(robot):
 UNEVEN = np.concatenate([[0.0], np.cumsum(np.random.default_rng(0).uniform(1e-4, 0.05, 80))])
 
 
-def test_a_ramp_through_a_filter_of_first_order():
-    """y = t - (1 - exp(-w t)) / w, for any instants at which it looks."""
-    w = np.array([4.0, 30.0])
-    y = asked(Filtered(ramp, w), UNEVEN)
-    t = UNEVEN[:, None]
-    np.testing.assert_allclose(y, 3.0 * (t + np.expm1(-w * t) / w), rtol=0, atol=1e-13)
-
-
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 8])
 def test_filters_are_those_of_scipy(order):
     """A state-space simulation of the same filter, its input linear between instants."""
@@ -96,16 +88,6 @@ def test_filters_are_those_of_scipy(order):
     y = asked(Filtered(lambda t, q, v: [np.interp(t, times, u)], 20.0, order), times := t, 1)
     _, expected, _ = lsim(butter(order, 20.0, analog=True), u, t)
     np.testing.assert_allclose(y[:, 0], expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("order", [1, 2, 4])
-def test_what_passes_a_filter_at_its_cutoff(order):
-    t = np.linspace(0.0, 1.5, 15001)
-    y = asked(Filtered(lambda t, q, v: [np.cos(50.0 * t)], 50.0, order), t, 1)[:, 0]
-    late = t > 1.0
-    assert np.abs(y[late]).max() == pytest.approx(np.sqrt(0.5), rel=1e-5)
-    _, h = freqs(*butter(order, 50.0, analog=True), worN=[50.0])
-    np.testing.assert_allclose(y[late], (h[0] * np.exp(50.0j * t[late])).real, atol=1e-5)
 
 
 def test_a_filter_starts_at_rest_at_its_input_and_stays_there():
@@ -155,15 +137,6 @@ def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
     if size <= 1.0:
         np.testing.assert_array_equal(tau, expected)
     np.testing.assert_allclose(tau, expected, rtol=1e-15)
-
-
-def test_the_limits_are_those_that_a_simulation_enforces(puma):
-    hard = ComputedTorque(puma, PointToPoint(np.ones(6), np.ones(6), 1.0), stiffness=400.0)
-    cut = rd.simulate(puma, Saturated(hard), duration=0.1)
-    enforced = rd.simulate(puma, hard, duration=0.1, limits="enforce")
-    np.testing.assert_allclose(cut.tau, enforced.tau, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(cut.q, enforced.q, rtol=0, atol=1e-12)
-    assert np.abs(cut.tau[0]) == pytest.approx(puma.effort_limits)
 
 
 # -- friction -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import DisturbanceObserver, Filtered, JointPD, Saturated, SineReference
+from robodyn.controllers import Filtered, JointPD, Saturated, SineReference
 from robodyn.errors import FileError, MissingFileError, SettingsError
 
 fmpy = pytest.importorskip("fmpy")
@@ -237,19 +237,6 @@ def test_references_that_only_python_knows_are_inputs(tmp_path):
     assert set(outputs) == {x for x in unit.places if not x.startswith(("time", "ref", *joints))}
     for name, x in outputs.items():
         assert unit[name] == pytest.approx(x, rel=0, abs=1e-9)
-
-
-def test_a_controller_that_looks_at_the_forces_that_acted(tmp_path):
-    robot = rd.load("double_pendulum")
-    wave = SineReference(np.zeros(2), 0.1 * np.ones(2), np.ones(2))
-    inner = JointPD(robot, wave, stiffness=10.0, damping=1.0)
-    controller = DisturbanceObserver(inner, gain=30.0)
-    unit = Unit(exported(robot, ["step"], tmp_path, controller=controller), tmp_path)
-    run = rd.simulate(robot, controller, duration=0.02, step=STEP, limits="ignore")
-    unit.begin()
-    for k in range(20):
-        np.testing.assert_allclose(unit.all(".force"), run.tau[k], rtol=0, atol=1e-9)
-        unit.step(k * STEP)
 
 
 def test_a_library_knows_its_description(floating, tmp_path):

@@ -55,11 +55,6 @@ def test_what_a_joint_that_closes_a_loop_cannot_have(inner, words):
         rd.load(text)
 
 
-def test_a_joint_with_a_spring_is_not_cut_if_another_will_do():
-    robot = rd.load(four_bar("rocker_pin", stiffness=1.0))
-    assert [cut.name for cut in robot.loops] == ["rocker_pivot"]
-
-
 def test_a_link_is_cut_in_two_for_a_joint_that_needs_a_coordinate():
     text = urdf.write(urdf.load_mechanism("four_bar"))
     text = text.replace('<joint name="rocker_pin" ', '<joint name="rocker_pin" cut="true" ')
@@ -127,19 +122,6 @@ def test_a_distance_has_no_motor():
 
 
 PINS = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
-
-
-@pytest.mark.parametrize("without", PINS[1:])  # the first has one in the file
-def test_the_joint_without_a_motor_is_cut(without):
-    motors = [name for name in PINS if name != without]
-    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in motors})
-    assert set(robot.actuated_joints) == set(motors)
-    assert [cut.name for cut in robot.loops] == [without]
-
-
-def test_a_loop_of_motors_is_driven_at_every_joint():
-    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in PINS})
-    assert {*robot.actuated_joints} == {*PINS} == {*robot.joint_names}
 
 
 @pytest.mark.parametrize("wrong", ["q", "v", "tau"])

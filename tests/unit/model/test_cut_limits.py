@@ -74,20 +74,6 @@ def test_a_branch_ends_where_a_cut_joint_meets_its_limit():
         robot.assemble([0.6, 0.0, 0.0], hold=["crank_drive"], near=start)
 
 
-def test_a_loop_of_a_file_has_limits():
-    text = urdf.write(urdf.load_mechanism("four_bar"))
-    text = text.replace(
-        '<joint name="rocker_pin" type="continuous">',
-        '<joint name="rocker_pin" type="revolute" cut="true"><limit lower="-0.2" upper="0.2"/>',
-    )
-    robot = rd.load(text)
-    assert robot.joints["rocker_pin"].position_limits == (-0.2, 0.2)
-    with pytest.raises(AssemblyError, match="rocker_pin"):
-        robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
-    again = rd.load(urdf.write(robot.mechanism))
-    assert again.joints["rocker_pin"].position_limits == (-0.2, 0.2)
-
-
 def test_limits_of_a_loop_that_leave_it_no_motion_are_none():
     """Exporters of CAD programs write zeros where they do not know."""
     text = urdf.write(urdf.load_mechanism("four_bar"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -18,19 +16,6 @@ def sine(t):
     return np.sin(3.0 * t), 3.0 * np.cos(3.0 * t), -9.0 * np.sin(3.0 * t)
 
 
-def trapezoid(t, top=0.5, ramp=0.2, end=1.0):
-    """Speed up, go on, slow down, stand: the acceleration jumps."""
-    rate = top / ramp
-    if t < ramp:
-        return 0.5 * rate * t**2, rate * t, rate
-    if t < end - ramp:
-        return top * (t - 0.5 * ramp), top, 0.0
-    if t < end:
-        left = end - t
-        return top * (end - ramp) - 0.5 * rate * left**2, rate * left, -rate
-    return top * (end - ramp), 0.0, 0.0
-
-
 # -- joints ----------------------------------------------------------------------------------------
 
 
@@ -41,25 +26,9 @@ def test_a_function_is_called():
     path.check(TIMES)
 
 
-@pytest.mark.parametrize("times", [TIMES, np.linspace(0.0, 1.2, 1201), [0.2, 0.5], [0.1995]])
-def test_a_trapezoidal_speed_is_a_path(times):
-    rd.JointPath(trapezoid).check(times)
-
-
 def test_a_path_that_stands_still_or_goes_evenly():
     rd.JointPath(lambda t: (1.0, 0.0, 0.0)).check(TIMES)
     rd.JointPath(lambda t: (1e6 + 2.0 * t, 2.0, 0.0)).check(TIMES)
-
-
-def test_fast_and_slow_paths():
-    for size, rate in ((1e-3, 0.1), (1e-6, 10.0), (3.0, 60.0), (100.0, 1.0)):
-        rd.JointPath(
-            lambda t, a=size, w=rate: (
-                a * np.sin(w * t),
-                a * w * np.cos(w * t),
-                -a * w**2 * np.sin(w * t),
-            )
-        ).check(TIMES)
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, 1.01, 57.3])
@@ -317,35 +286,6 @@ def test_a_base_path_returns_base_motions():
         rd.BasePath(lambda t: np.eye(4))(0.1)
 
 
-SAMPLE_TIMES = np.linspace(0.0, 1.0, 6)
-TURNS = np.column_stack([np.sin(SAMPLE_TIMES), 0.2 * SAMPLE_TIMES, np.zeros(6), np.ones(6)])
-SAMPLED = {
-    "flat": lambda t: rd.JointPath.from_samples(t, TURNS),
-    "rest": lambda t: rd.JointPath.from_samples(t, TURNS, ends="rest"),
-    "planar": lambda t: rd.JointPath.from_planar(t, TURNS[:, :3]),
-    "turning": lambda t: rd.JointPath.from_orientations(t, TURNS),
-    "free": lambda t: rd.JointPath.from_poses(t, TURNS[:, :3], TURNS),
-}
-
-
-@pytest.mark.parametrize("make", SAMPLED.values(), ids=SAMPLED)
-def test_paths_through_samples_belong_to_themselves(make):
-    """They can be pickled, and what is done to arrays that went in or came out is not theirs."""
-    times = SAMPLE_TIMES.copy()
-    path = make(times)
-    wanted = {t: np.concatenate(path(t)) for t in (0.0, 0.37, 1.0)}
-    again = pickle.loads(pickle.dumps(path))
-    for t in wanted:
-        q, v, a = path(t)
-        v += 1.0
-        assert not np.shares_memory(v, a)
-        q += 1.0
-    times += 5.0
-    for t, x in wanted.items():
-        np.testing.assert_array_equal(np.concatenate(path(t)), x)
-        np.testing.assert_array_equal(np.concatenate(again(t)), x)
-
-
 def test_a_function_may_fill_the_same_arrays_again_and_again():
     arrays = [np.eye(4), *np.zeros((2, 6)), *np.zeros((3, 1))]
 
@@ -369,16 +309,3 @@ def test_a_function_may_fill_the_same_arrays_again_and_again():
         return rd.simulate(robot, base=base, controlled=along, duration=0.02)
 
     np.testing.assert_allclose(runs(True).q, runs(False).q, rtol=0.0, atol=1e-15)
-
-
-def test_a_path_is_asked_once_at_an_instant():
-    asked = []
-
-    def path(t):
-        asked.append(t)
-        return 0.1 * t**2, 0.2 * t, 0.2
-
-    robot = rd.load("double_pendulum")
-    rd.simulate(robot, controlled={robot.joint_names[0]: path}, duration=0.1)
-    assert len(asked) == len(set(asked)) + 1  # and once for its shape
-    assert len(asked) < 300

@@ -76,7 +76,7 @@ class Ros:
 
 def main(kind, domain):
     peer = {"dds": Dds, "rclpy": Ros}[kind](int(domain))
-    seen, texts, until = [], [], time.monotonic() + 15.0
+    seen, texts, until = [], [], time.monotonic() + 60.0
 
     def look(done):
         while not done() and time.monotonic() < until:

@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import ADD, Graph, Port, Program
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
 from robodyn.symbolic.simplification import simplified
@@ -141,17 +141,6 @@ def test_random_sums_keep_their_values():
         exact = evaluate(before, x.astype(np.longdouble), dtype=np.longdouble)[0]
         tolerance = 1e-12 * np.abs(exact).max(axis=0) + 1e-13
         assert (np.abs(evaluate(after, x)[0] - exact) <= tolerance).all()
-
-
-@pytest.mark.parametrize(("name", "most"), [("double_pendulum", 4), ("scara", 27)])
-def test_mass_matrices_are_as_short_as_by_hand(name, most):
-    robot = rd.load(name)
-    function = robot.function("mass_matrix")
-    assert sum(function.operations.values()) <= most
-    graph = function.program.graph
-    for node in function.program.live():  # no sum of two constants
-        if graph.op[node] == ADD:
-            assert not {graph.a[node] >> 1, graph.b[node] >> 1} <= graph.value.keys()
 
 
 def test_numbers_that_are_inputs_are_not_gathered():

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
@@ -95,7 +96,7 @@ def run(steps, x):
     return known[-3:]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(steps=st.lists(STEP, min_size=1, max_size=25), x=NUMBERS)
 def test_a_traced_program_computes_what_the_function_does(steps, x):
     plain = run(steps, [float(v) for v in x])
@@ -112,7 +113,7 @@ def run_magnitudes(steps, x):
     return [v for v in known if math.isfinite(v)]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(steps=st.lists(STEP, min_size=1, max_size=12), x=NUMBERS)
 def test_derivative_equals_complex_step(steps, x):
     if max(map(abs, run_magnitudes(steps, x)), default=0.0) > 1e6:

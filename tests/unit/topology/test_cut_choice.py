@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.cuts import cut_joints
+from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -42,7 +43,7 @@ def random_graph(seed, links, more):
     return dataclasses.replace(tree, joints=tuple(joints), actuators=motors)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(seed=st.integers(0, 10**6), links=st.integers(2, 6), more=st.integers(1, 4))
 def test_joints_of_random_graphs(seed, links, more):
     graph = random_graph(seed, links, more)

@@ -6,8 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.errors import TopologyError, UnknownNameError
@@ -232,7 +233,7 @@ def test_reversed_joints_point_from_child_to_parent():
     }  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_total_mass_and_zero_position_survive_any_root(seed, floating):
     rng = np.random.default_rng(seed)

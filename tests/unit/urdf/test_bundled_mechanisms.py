@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from oracles.maximal import MaximalOracle
 
 from robodyn import urdf
-from robodyn.description import Joint
 from robodyn.topology.spanning_tree import spanning_tree
 
 #: Joints cut, with their kinds, and joints driven.
@@ -85,30 +82,12 @@ def test_the_freest_joint_of_each_loop_is_cut_and_no_motor(name):
 
 
 @pytest.mark.parametrize("name", CLOSED)
-def test_loops_are_closed_at_zero_position(name):
-    mechanism = urdf.load_mechanism(name)
-    poses = zero_poses(mechanism, CLOSED[name][0])
-    for cut in spanning_tree(mechanism).cuts:
-        if isinstance(cut, Joint):
-            one, other = poses[cut.parent] @ cut.origin.matrix, poses[cut.child]
-        else:
-            one = poses[cut.predecessor] @ cut.X_predecessor.matrix
-            other = poses[cut.successor] @ cut.X_successor.matrix
-        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", CLOSED)
 def test_frames_are_parallel_at_zero_position(name):
     """All but those of the arms of the delta robot, which are turned about z."""
     mechanism = urdf.load_mechanism(name)
     for link, X in zero_poses(mechanism, CLOSED[name][0]).items():
         if name != "delta" or link in ("base", "platform"):
             np.testing.assert_allclose(X[:3, :3], np.eye(3), rtol=0.0, atol=1e-12)
-
-
-def test_a_closed_mechanism_without_its_loops_is_a_tree():
-    mechanism = dataclasses.replace(urdf.load_mechanism("stewart"), loops=())
-    assert spanning_tree(mechanism).cuts == ()
 
 
 def test_bodies_of_the_invertible_cube_are_alike():

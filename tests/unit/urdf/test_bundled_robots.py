@@ -108,29 +108,6 @@ def test_bundled_robots_have_limits_that_fit_together(name):
             assert effort == pytest.approx(limits[joint].effort, rel=1e-3)
 
 
-@pytest.mark.parametrize("name", sorted(set(TREES) - {"satellite"}))
-def test_bundled_robots_can_hold_themselves_up(name):
-    robot = rd.load(name, passive=False)
-    q = np.array([robot.random(k) for k in range(100)])
-    assert np.all(np.abs(robot.gravity_forces(q)) <= robot.effort_limits)
-
-
-@pytest.mark.parametrize("name", ["cart_arms", "pan_tilt", "prosthesis", "satellite", "scara"])
-@pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
-def test_bundled_robots_answer_on_every_base(name, base):
-    robot = rd.load(name, base=base)
-    rng = np.random.default_rng(7)
-    q = robot.random(rng)
-    v, a = rng.normal(size=(2, robot.nv))
-    tau = robot.inverse_dynamics(q, v, a)
-    scale = np.abs(tau).max()
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-11 * scale)
-    driven = np.where(np.arange(robot.nv) % 2, a, np.nan)
-    some = robot.hybrid_dynamics(q, v, controlled=driven, tau=np.where(np.isnan(driven), tau, 0.0))
-    np.testing.assert_allclose(some.a, a, atol=1e-10 * scale)
-    np.testing.assert_allclose(some.tau, tau, atol=1e-10 * scale)
-
-
 def test_scara_feels_the_rotors_of_its_motors():
     """The motor of the spindle turns with the forearm, so that it couples all three rotations."""
     stiff = rd.load("scara", passive=False).mass_matrix(np.zeros(4))

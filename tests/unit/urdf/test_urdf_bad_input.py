@@ -7,8 +7,9 @@ import tracemalloc
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from robodyn import urdf
 from robodyn.errors import (
@@ -357,13 +358,6 @@ def test_bytes_that_are_no_text_are_refused_with_their_line():
     assert caught.value.line == 2
 
 
-def test_a_moving_leaf_without_mass_is_a_problem():
-    (problem,) = urdf.problems(arm(4, BODY, ""))
-    assert isinstance(problem, InertiaError)
-    assert (problem.line, problem.element) == (6, "joint 'elbow'")
-    assert "mass matrix is singular" in str(problem)
-
-
 @pytest.mark.parametrize(
     ("kind", "inertia", "sound"),
     [
@@ -446,14 +440,10 @@ WHOLE = (
 )  # fmt: skip
 
 
-def test_the_whole_arm_has_no_problem():
-    assert urdf.problems(WHOLE) == []
-
-
 PIECES = sorted({*re.findall(r"[\w:]+|\"[^\"]*\"|[<>/=\n ]", WHOLE), "", "nan", "0", "&", "\x00"})
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.lists(
         st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)),
@@ -473,7 +463,7 @@ def test_damaged_files_raise_nothing_foreign(damages):
 WORDS = [match.span() for match in re.finditer(r'(?<=")[^"]*(?=")|(?<=<)\w+', WHOLE)]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=3))
 def test_exchanged_words_raise_nothing_foreign(exchanges):
     """Well-formed for the most part: attributes with other attributes' values."""

@@ -45,13 +45,6 @@ def test_a_joint_whose_child_has_a_parent_stays_a_joint():
     assert mechanism.loops == ()
 
 
-def test_a_joint_marked_as_cut_is_a_loop():
-    text = revolute("d", "coupler", "rocker", "2 0 0").replace("<joint", '<joint cut="true"')
-    assert read(text).loops == (
-        Loop("d", "revolute", "coupler", "rocker", Pose((2, 0, 0)), axis=(0, 0, 1)),
-    )
-
-
 def test_loop_of_urdf_plus():
     (loop,) = read(
         """<loop name="pin" type="revolute">
@@ -70,14 +63,6 @@ def test_loop_of_urdf_plus():
         (0, 0, 1),
     )
     assert loop == expected
-
-
-def test_loop_in_the_dialect_of_a_cad_exporter():
-    (loop,) = read(
-        '<loop name="pin" type="revolute"><predecessor name="coupler"/><sucessor name="rocker"/>'
-        "</loop>"
-    ).loops
-    assert (loop.predecessor, loop.successor) == ("coupler", "rocker")
 
 
 @pytest.mark.parametrize(
@@ -173,15 +158,6 @@ def test_loop_joint_of_isaac_that_says_too_little_is_refused(inside, told):
         read(f'<loop_joint name="x" type="spherical">{inside}</loop_joint>')
 
 
-@pytest.mark.parametrize("kind", ["revolute", "fixed", "spherical", "universal", "prismatic"])
-def test_constraint_may_say_joint_in_its_type(kind):
-    (loop,) = read(
-        f'<constraint name="x" type="{kind}_joint"><parent link="coupler"/><child link="rocker"/>'
-        "</constraint>"
-    ).loops
-    assert loop.kind == kind
-
-
 def test_axis_of_a_loop_joint_may_be_in_the_frame_of_the_child():
     (loop,) = read(
         '<loop_joint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
@@ -243,14 +219,6 @@ def test_joint_in_a_gazebo_element():
     )
 
 
-def test_joint_in_a_gazebo_element_has_an_axis():
-    (loop,) = read(
-        '<gazebo><joint name="x" type="revolute"><parent>coupler</parent><child>rocker</child>'
-        "<axis><xyz>0 0 2</xyz></axis></joint></gazebo>"
-    ).loops
-    assert (loop.kind, loop.axis) == ("revolute", (0, 0, 1))
-
-
 def test_screw_in_a_gazebo_element_has_metres_a_turn():
     (loop,) = read(
         '<gazebo><joint name="x" type="screw"><parent>coupler</parent><child>rocker</child>'
@@ -282,15 +250,6 @@ def test_joint_of_a_gazebo_element_between_links_of_the_simulator_is_left_to_it(
 def test_other_gazebo_elements_stay_text():
     text = '<gazebo reference="crank"><mu1>0.2</mu1></gazebo>'
     assert read(text).extras == (text,)
-
-
-def test_gazebo_element_with_a_joint_and_more():
-    mechanism = read(
-        '<gazebo><plugin name="p"/><joint name="x" type="fixed"><parent>coupler</parent>'
-        "<child>rocker</child></joint></gazebo>"
-    )
-    assert mechanism.extras == ('<gazebo><plugin name="p"/></gazebo>',)
-    assert mechanism.loops[0].kind == "fixed"
 
 
 def gazebo(kind, inside):
@@ -487,7 +446,3 @@ def test_a_loop_may_not_take_the_name_of_a_joint():
             '<loop name="a" type="fixed"><predecessor link="coupler"/><successor link="rocker"/>'
             "</loop>"
         )
-
-
-def test_an_element_of_no_concern_is_no_closure():
-    assert read('<material name="loopy"/>').extras == ('<material name="loopy"/>',)

@@ -97,10 +97,6 @@ def test_a_link_is_read_as_it_is_written():
     assert mechanism.links[0].line == 2
 
 
-def test_a_link_without_inertial_is_massless():
-    assert read(joint()).links[0].inertia is None
-
-
 @pytest.mark.parametrize(
     ("written", "kind"),
     [

@@ -80,12 +80,6 @@ def test_other_values_are_refused(arm, value):
         rd.load(arm, xacro_args={**GIVEN, "model": value})
 
 
-@pytest.mark.parametrize("given", [["model"], "model:=a5", {3: "a5"}, {"": "a5"}])
-def test_arguments_are_a_mapping_by_name(arm, given):
-    with pytest.raises(ShapeError, match="xacro_args"):
-        rd.load(arm, xacro_args=given)
-
-
 def test_missing_arguments_are_named(arm):
     with pytest.raises(UrdfError) as caught:
         rd.load(arm)
@@ -138,10 +132,6 @@ def test_what_is_no_xacro_takes_no_arguments(tmp_path):
 
 
 # -- packages --------------------------------------------------------------------------------------
-
-
-def test_packages_are_found_above_the_file(arm):
-    assert rd.load(arm, xacro_args=GIVEN).nv == 2
 
 
 def test_packages_are_found_beside_that_of_the_file(cell):
@@ -223,12 +213,6 @@ def test_names_that_lead_out_of_folders_are_no_packages(tmp_path):
 def test_files_that_hold_macros_alone_say_so(arm):
     with pytest.raises(UrdfError, match=r"arm_macro\.xacro: holds macros alone \(arm, .*rod\)"):
         rd.load(arm.with_name("arm_macro.xacro"))
-
-
-def test_text_is_expanded_as_well():
-    text = f'<robot name="a" {SPACE}><link name="${{2 + 3}}"/></robot>'
-    assert rd.load(text).link_names == ("5",)
-    assert rd.load(text.encode()).link_names == ("5",)
 
 
 def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path):

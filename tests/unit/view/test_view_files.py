@@ -12,7 +12,6 @@ import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError
 from robodyn.view import Viewer
 from robodyn.view.capture import checked_size, image_path, video_path, write_image, write_video
-from robodyn.view.drawing.camera import looking_at
 from robodyn.view.pages import find_browser, page_without_window
 from robodyn.view.recording import check_motion
 
@@ -150,23 +149,3 @@ def test_web_pages_written_at_once_by_several_threads(tmp_path):
         assert viewer._playback.playing.value
     sizes = {(tmp_path / f"{k}.html").stat().st_size for k in range(4)}
     assert min(sizes) > 500_000
-
-
-DOOR = """<robot name="door"><link name="post"/>
-<link name="leaf"><visual><origin xyz="0.4 0 0" rpy="0 0 0.3"/>
-<geometry><box size="0.8 0.04 0.6"/></geometry></visual></link>
-<joint name="hinge" type="continuous"><parent link="post"/><child link="leaf"/>
-<origin xyz="0.1 0 0"/><axis xyz="0 0 1"/></joint></robot>"""
-
-
-def test_the_first_camera_sees_all_shapes():
-    robot = rd.load(DOOR, allow_unphysical=True)
-    with Viewer(robot, port=8370) as viewer:
-        camera = viewer.server.initial_camera
-        eye = np.array(camera.position)
-        seen = looking_at(eye, np.array(camera.look_at))
-    corners = np.array([[x, y, z] for x in (-0.4, 0.4) for y in (-0.02, 0.02) for z in (-0.3, 0.3)])
-    turn = np.array([[np.cos(0.3), -np.sin(0.3), 0], [np.sin(0.3), np.cos(0.3), 0], [0, 0, 1]])
-    pixels = seen.pixels(corners @ turn.T + [0.5, 0.0, 0.0])
-    assert (pixels > 0.0).all() and (pixels < seen.size).all()
-    assert np.ptp(pixels[:, 1]) > 0.3 * seen.size[1]

@@ -114,12 +114,6 @@ def test_motions_read_back(tmp_path, run, ending):
         assert np.array_equal(getattr(read, name), getattr(motion, name))
 
 
-def test_a_motion_of_another_robot(tmp_path, run):
-    run[1].save(tmp_path / "run.npz")
-    with pytest.raises(rd.errors.ShapeError, match="puma560"):
-        read_motion(tmp_path / "run.npz", rd.load("puma560"))
-
-
 @pytest.mark.parametrize("content", ["", "t,q0\n1,x\n", "a,b\n1,2\n", "t\n"])
 def test_a_table_that_is_no_motion(tmp_path, run, content):
     (tmp_path / "run.csv").write_text(content)

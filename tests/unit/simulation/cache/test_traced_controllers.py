@@ -17,7 +17,6 @@ from robodyn.controllers import (
     GravityCompensation,
     Impedance,
     JointPD,
-    OperationalSpace,
     PassivityBased,
     PointToPoint,
     RateLimited,
@@ -74,41 +73,6 @@ def test_controllers_of_the_library_are_traced_once(arm, traces):
         assert len(traces) == count, type(controller)
         assert np.isfinite(again.q).all()
         np.testing.assert_allclose(again.q[0], first.q[0], rtol=0, atol=0)
-
-
-def with_gains(arm, k, d, reference):
-    return {
-        "computed": lambda: ComputedTorque(arm, reference, k, d),
-        "joint": lambda: JointPD(arm, reference, k, d),
-        "passive": lambda: PassivityBased(arm, reference, k, rate=d),
-        "task": lambda: OperationalSpace(arm, "tip", reference, k, d, components=(0, 2)),
-        "impedance": lambda: Impedance(arm, "tip", reference, k, d, components=(0, 2)),
-    }
-
-
-@pytest.mark.parametrize("name", ["computed", "joint", "passive", "task", "impedance"])
-@pytest.mark.parametrize("called", [False, True])
-def test_other_gains_are_not_traced(arm, traces, name, called):
-    """Their motions are those of the same laws as Python computes them."""
-    reference = PointToPoint(Q0, Q0 + 0.1, 0.5)
-    if name in ("task", "impedance"):
-        at = arm.frame_pose(Q0, "tip")[[0, 2], 3]
-        reference = PointToPoint(at, at + 0.01, 0.5)
-    made = reference if not called else (lambda t: reference(t))
-    gains = [(10.0, 1.0), (25.0, 3.0), ([7.0, 90.0], [0.5, 2.0]), (40.0, 7.0)]
-    runs = []
-    for k, d in gains:
-        controller = with_gains(arm, k, d, made)[name]()
-        runs.append(run(arm, controller))
-        by_python = run(arm, lambda t, q, v, law=controller: law(t, q, v))
-        np.testing.assert_allclose(runs[-1].tau, by_python.tau, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(runs[-1].q, by_python.q, rtol=0, atol=1e-11)
-    assert len(traces) == 1
-    run(arm, with_gains(arm, 10.0, [0.0, 1.0], made)[name]())  # zeros stay in equations
-    assert len(traces) == 2
-    again = run(arm, with_gains(arm, *gains[1], made)[name]())
-    assert len(traces) == 2
-    np.testing.assert_array_equal(again.tau, runs[1].tau)
 
 
 def test_gains_that_were_changed_are_seen(arm):

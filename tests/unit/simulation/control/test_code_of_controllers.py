@@ -52,25 +52,6 @@ def motions(robot, controllers, **options):
     return [rd.simulate(robot, c, **options) for c in controllers]
 
 
-@pytest.mark.parametrize(
-    ("kind", "count"), [("joints", 1), ("frame", 1), ("model", 2), ("memory", 2)]
-)
-def test_a_thousand_gains_compile_once_or_twice(puma, kind, count, made):
-    """Once where gains are inputs, else a second time when it is known which numbers differ."""
-    steps = np.linspace(0.3, 4.1, 7)
-    runs = motions(puma, [MAKE[kind](puma, k) for k in steps])
-    assert len(made) == count
-    assert len({run.q[-1].tobytes() for run in runs}) == len(runs)
-
-
-def test_numbers_that_once_differed_are_given_from_then_on(puma, made):
-    """One gain is changed, then the other, then the first again: no more is compiled for that."""
-    gains = [(90.0, 9.0), (80.0, 9.0), (90.0, 8.0), (70.0, 9.0), (80.0, 7.0)]
-    runs = motions(puma, [Saturated(JointPD(puma, WAVE, *given), 1e3) for given in gains])
-    assert len(made) == 3
-    assert len({run.q[-1].tobytes() for run in runs}) == len(runs)
-
-
 def test_tolerances_of_each_precision_are_compiled_as_they_are():
     """A number that is another one in single precision is no input."""
 

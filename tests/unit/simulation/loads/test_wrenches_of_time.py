@@ -133,23 +133,6 @@ def test_functions_of_other_arguments_are_refused(wrong):
         robot.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], wrenches=wrong)
 
 
-def test_functions_of_the_state_are_called_at_each_stage():
-    """What they read may come from a controller, though they do not read q and v themselves."""
-    robot, given = rd.load("double_pendulum"), {"q0": [1.0, 0.0], "duration": 0.2, "step": 1e-3}
-    wind, felt = Wind(), []
-
-    def as_it_is(t, q, v):
-        felt.append(q[0])
-        return wind.drag(t, q, v)
-
-    found = rd.simulate(robot, wind, wrenches=wind.drag, **given)
-    again = rd.simulate(robot, wind, wrenches=as_it_is, **given)
-    assert len(felt) >= 4 * 200
-    assert_array_equal(found.q, again.q)
-    still = rd.simulate(robot, **given)
-    assert np.abs(found.q[-1] - still.q[-1]).max() > 0.01
-
-
 @pytest.mark.parametrize("wrong", [[0.0] * 5, "lots", None])
 def test_what_is_no_wrench_is_told_by_the_motion(wrong):
     with pytest.raises(rd.ShapeError):

@@ -111,16 +111,6 @@ def test_an_exception_without_attributes_stays_what_it_is():
         rd.simulate(rd.load("double_pendulum"), raising(Bare()), duration=0.1)
 
 
-@pytest.mark.parametrize("options", [{}, {"events": [again(None)]}])
-def test_an_exception_that_is_raised_again_has_the_later_motion(options):
-    robot, error = rd.load("double_pendulum"), LightsOut()
-    for duration, step in ((0.1, 0.001), (0.2, 0.025)):
-        with pytest.raises(LightsOut):
-            rd.simulate(robot, raising(error), duration=duration, step=step, **options)
-    assert error.trajectory.t[-1] == 0.05
-    assert error.trajectory.t[1] in (0.02, 0.025)
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"integrator": "implicit"}, {"events": [rd.Event(5.0)]}, {"integrator": "adaptive"},

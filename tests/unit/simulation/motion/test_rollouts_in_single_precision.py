@@ -60,24 +60,6 @@ def test_linkages_in_closed_form():
     check(single, double)
 
 
-def test_paths_and_wrenches(arm):
-    joint, link = arm.joint_names[1], arm.link_names[-1]
-    path = lambda t: (0.2 * np.sin(t), 0.2 * np.cos(t), -0.2 * np.sin(t))  # noqa: E731
-    wrenches = {link: np.random.default_rng(1).uniform(-1.0, 1.0, (5, 6))}
-    check(*in_both(arm, controlled={joint: path}, locked=[arm.joint_names[3]], wrenches=wrenches))
-
-
-def test_a_base_that_moves():
-    robot = rd.load("double_pendulum", base="moving")
-
-    def base(t):
-        pose, twist, rate = np.eye(4), np.zeros(6), np.zeros(6)
-        pose[0, 3], twist[0], rate[0] = 0.5 * t**2, t, 1.0
-        return rd.BaseMotion(pose, twist, rate)
-
-    check(*in_both(robot, base=base))
-
-
 def test_rows_of_parameters(arm):
     mass = next(name for name in arm.parameter_names if name.endswith(".m"))
     check(*in_both(arm, parameters={mass: np.linspace(1.0, 3.0, 5)}))
@@ -145,11 +127,6 @@ def test_what_needs_double_precision(name, options):
     q, v = np.tile(robot.neutral(), (2, 1)).astype(np.float32), np.zeros((2, robot.nv), np.float32)
     run = rd.rollout(robot, None, q, v, duration=0.005, limits="ignore", **options)
     assert {getattr(run, name).dtype for name in COLUMNS} == {np.dtype(np.float64)}
-
-
-def test_one_array_in_double_precision_is_enough(arm):
-    q = np.zeros((2, 6), np.float32)
-    assert rd.rollout(arm, None, q, np.zeros((2, 6)), duration=0.002).q.dtype == np.float64
 
 
 def test_files_keep_single_precision(arm, tmp_path):

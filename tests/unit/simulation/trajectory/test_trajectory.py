@@ -153,14 +153,6 @@ def test_slices_keep_what_belongs_to_them(ball):
     )
 
 
-def test_energies_are_computed_when_they_are_asked_for(ball):
-    run = swing(ball, 1e-2)
-    assert not {"energy", "loop_residual", "kinetic_energy"} & set(vars(run))
-    np.testing.assert_array_equal(run.energy, run.kinetic_energy + run.potential_energy)
-    given = dataclasses.replace(run, energy=np.ones(41))
-    assert (given.energy == 1.0).all()
-
-
 def test_long_motions_are_computed_in_blocks(monkeypatch, ball):
     q0, v0 = np.tile(ball.neutral(), (3, 1)), np.random.default_rng(1).normal(size=(3, 4))
     many = rd.rollout(ball, None, q0, v0, duration=0.1, step=1e-3)
@@ -274,20 +266,6 @@ def test_forces_are_held_and_those_of_driven_joints_are_not():
     middle = run.resample(run.t[:-1] + 5e-3)
     np.testing.assert_array_equal(middle.tau[:, 1], run.tau[:-1, 1])
     np.testing.assert_allclose(middle.tau[:, 0], 0.5 * (run.tau[1:, 0] + run.tau[:-1, 0]))
-
-
-def test_resampled_motions_of_a_moving_base_know_it():
-    robot = rd.load("double_pendulum", base="moving")
-
-    def path(t):
-        s, c = math.sin(3 * t), math.cos(3 * t)
-        return rd.BaseMotion.from_world(
-            (s, 0, 0), (0, 0, 0, 1), (3 * c, 0, 0), (0, 0, 0), (-9 * s, 0, 0)
-        )
-
-    run = rd.simulate(robot, base=path, duration=0.2, step=1e-3)
-    fine, coarse = run.energy[::7], run[::20].resample(run.t[::7]).energy
-    np.testing.assert_allclose(coarse, fine, atol=1e-4 * np.ptp(fine))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,15 @@
+"""How many random examples a test looks at: `make test` takes some of them."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+__all__ = ["examples"]
+
+
+def examples(count):
+    """So many examples of a hypothesis; with ``ROBODYN_TEST_EXAMPLES=3``, a third of them."""
+    share = int(os.environ.get("ROBODYN_TEST_EXAMPLES", "1"))
+    return settings(max_examples=max(4, count // share), deadline=None)
