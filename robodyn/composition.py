@@ -1,11 +1,14 @@
-"""What a robot is made of: the parts behind its methods, chosen once for its model."""
+"""What a robot is made of: a model, and the parts behind its methods, chosen once for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.closing import LoopCloser
@@ -25,7 +28,10 @@ from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.programs import LoopPrograms
 from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.closed_loops.rank.tangents import Tangents
-from robodyn.evaluator import Evaluator
+from robodyn.codegen import Function, MethodTable
+from robodyn.description import Mechanism
+from robodyn.errors import SettingsError
+from robodyn.evaluator import Evaluator, SharedPrograms
 from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.linearization.equilibria import Equilibria
 from robodyn.linearization.linear_models import LinearModels
@@ -39,7 +45,20 @@ from robodyn.minimal.coordinates import (
 from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements, TreeState
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.minimal.limits import FollowingLimits
-from robodyn.model.model import Model
+from robodyn.minimal.recut import recut, welds_as_joints
+from robodyn.model.changes.changes import Changes
+from robodyn.model.changes.edit import start_by_joint, without_forces
+from robodyn.model.changes.other_numbers import with_other_numbers
+from robodyn.model.changes.parameter_rows import (
+    ParameterRows,
+    is_rows,
+    parameter_rows,
+    refuse_rows_of,
+    refused_by_rows,
+)
+from robodyn.model.model import Model, build_model
+from robodyn.model.settings import Settings
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 from robodyn.parts.following_positions import FollowingPositions
@@ -50,8 +69,12 @@ from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import Postures, TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
+from robodyn.symbolic.graph import Program
 
-__all__ = ["Parts", "TreeForm"]
+if TYPE_CHECKING:
+    from robodyn.impacts.impact_dynamics import ImpactDynamics
+
+__all__ = ["Composition", "Parts", "TreeForm"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,3 +231,268 @@ class Parts:
         state = TreeState(*own, (self.motors, tree_form.motors), self.expansion)
         forces = MinimalJointForces(state, tree_form.joint_forces)
         return forces, MinimalMeasurements(state, tree_form.measurements)
+
+
+class Composition:
+    """A model with its functions and parts, and what copies of a robot share.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    parts : Parts
+    methods : MethodTable
+        Methods that are called as machine code: none of a robot at a time.
+    actuated : tuple of str or None
+        Joints at which forces act, if not those that the description says.
+    tree : Composition or None
+        Of a robot in minimal coordinates: the same robot in tree coordinates.
+    programs : SharedPrograms or None
+        What copies with other numbers share, where robots are compiled.
+    root : Composition, optional
+        That of the robot with whose programs it computes. Default: itself.
+    origin : Composition, optional
+        Of a robot at a time: that of the robot without a time. Default: itself.
+    nominal : Composition, optional
+        Of many copies with rows of parameters: that of the robot they were made of.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        parts: Parts,
+        methods: MethodTable,
+        actuated: tuple[str, ...] | None,
+        tree: Composition | None,
+        programs: SharedPrograms | None,
+        *,
+        root: Composition | None = None,
+        origin: Composition | None = None,
+        nominal: Composition | None = None,
+    ) -> None:
+        self.model, self.evaluator, self.parts, self.methods = model, evaluator, parts, methods
+        self._actuated, self.tree, self.programs, self.nominal = actuated, tree, programs, nominal
+        self._root, self.origin = root or self, origin or self
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        settings: Settings,
+        actuated: tuple[str, ...] | None = None,
+        make: Callable[[Program], Function] = Function,
+        model: Model | None = None,
+    ) -> Composition:
+        """Of a description; ``model``: its own in tree coordinates, if that is there already."""
+        if model is None or model.settings is not settings or actuated is not None:
+            model = build_model(mechanism, settings, actuated)
+        tree, form = None, None
+        if settings.coordinates == "minimal" and model.setup.closed:
+            tree, model, form = _minimal(model, make)
+        methods, evaluator, parts = _parts(model, make, form)
+        programs = SharedPrograms(model.setup) if make is Function else None
+        return cls(model, evaluator, parts, methods, actuated, tree, programs)
+
+    def __reduce__(self) -> Any:
+        if self.nominal is not None and self.evaluator.rows is not None:
+            return Composition.with_rows, (self.nominal, dict(self.evaluator.rows.values))
+        if self.origin is not self:
+            return Composition.at, (self.origin, self.evaluator.time)
+        choices = self.model.mechanism, self.model.settings
+        if self._root is not self:
+            return _copy_of, (self._root, *choices)
+        return Composition.of, (*choices, self._actuated)
+
+    @property
+    def now(self) -> Parts:
+        """The parts that methods call; an error if they depend on time and none is given."""
+        self.evaluator.refuse_without_time()
+        return self.parts
+
+    def at(self, t: ArrayLike) -> Composition:
+        """The same at a time, or at times, of a robot that depends on it."""
+        evaluator, tree = self.evaluator.at(t), None if self.tree is None else self.tree.at(t)
+        parts = self.origin.parts.at(evaluator, None if tree is None else tree.parts)
+        return Composition(
+            self.model,
+            evaluator,
+            parts,
+            MethodTable(),
+            self._actuated,
+            tree,
+            self.programs,
+            root=self._root,
+            origin=self.origin,
+        )
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def changed(self, changes: Changes) -> Composition:
+        """Of a changed description; itself, if nothing changes."""
+        own = self.model.settings
+        if is_rows(changes.parameters or {}):
+            if len(changes.given) > 1 or changes.settings:
+                raise SettingsError(
+                    "rows of parameters are given alone: make the other changes first, as in "
+                    "robot.with_(payload=...).with_(parameters=...)"
+                )
+            refuse_rows_of(self.model, has_programs=self._root.programs is not None)
+            return self.with_rows(changes.parameters or {})
+        wanted = own.replaced(changes.settings) if changes.settings else own
+        if wanted == own and not changes.given:
+            return self
+        mechanism, wanted = changes.applied(self.model.mechanism, own, wanted, self.model)
+        copy = None
+        if changes.keeps_geometry(minimal=self.tree is not None):
+            copy = self.with_numbers(mechanism, wanted)
+        if copy is None:
+            if "near" not in changes.settings:
+                wanted = self._started(wanted)
+            copy = Composition.of(mechanism, wanted)
+        self._check_copy(copy, changes)
+        return copy if self.origin is self else copy.at(self.evaluator.time)
+
+    def with_numbers(self, mechanism: Mechanism, settings: Settings) -> Composition | None:
+        """A copy that shares geometry and code; None if these depend on the numbers."""
+        root = self._root
+        if root.programs is None:
+            return None
+        own, tree, form = self.model, self.tree, self.parts.tree_form
+        if tree is None or form is None:
+            model = with_other_numbers(own, mechanism, settings)
+        else:  # of the description that its loops were cut in
+            of_tree = replace(settings, coordinates="tree", branches=())
+            cut = tree.model.mechanism
+            tree = tree.with_numbers(welds_as_joints(mechanism), of_tree)
+            if tree is None:
+                return None
+            model = with_other_numbers(
+                replace(own, mechanism=cut), tree.model.mechanism, settings, tree.model.setup
+            )
+            model = model and replace(model, mechanism=mechanism)
+            form = TreeForm.of(tree.model, tree.parts, form.neutral)
+        return None if model is None else self._copy(model, tree, form)
+
+    def with_rows(self, given: Mapping[str, ArrayLike]) -> Composition:
+        """Many copies with other parameters, computed with at once."""
+        return self._copy(self.model, None, None, parameter_rows(self.model, given))
+
+    def _copy(
+        self,
+        model: Model,
+        tree: Composition | None,
+        form: TreeForm | None,
+        rows: ParameterRows | None = None,
+    ) -> Composition:
+        """A copy that shares what does not depend on numbers."""
+        root = self._root
+        programs, mobility = root.programs, root.parts.mobility
+        methods, evaluator, parts = _parts(model, Function, form, programs, mobility, rows)
+        actuated, nominal = self._actuated, None if rows is None else self
+        return Composition(
+            model, evaluator, parts, methods, actuated, tree, programs, root=root, nominal=nominal
+        )
+
+    def _check_copy(self, copy: Composition, changes: Changes) -> None:
+        """Refuse bodies that cannot exist, and stops of a joint that is cut."""
+        own, carried, parameters = self.model, changes.payload or {}, changes.parameters or {}
+        strict = not copy.model.settings.allow_unphysical
+        before = None if strict and own.settings.allow_unphysical else own
+        if strict and (parameters or carried or before is None):
+            given = {f"payload[{x!r}]": x for x in carried}
+            links = ((x, x.rpartition(".")[0]) for x in parameters)
+            given |= {f"parameters[{x!r}]": y for x, y in links if y in copy.model.bodies.frames}
+            copy.parts.parameters.refuse_impossible(before, given)
+        for name in changes.stops.named if changes.stops else ():
+            if copy.model.joints[name].cut:
+                raise SettingsError(
+                    f"joint {name!r} of {own.mechanism.name!r} is to have stops, but its loop was "
+                    "cut there: cut the loop elsewhere"
+                )
+
+    def _started(self, settings: Settings) -> Settings:
+        """Settings for a copy that may have other coordinates: its start is given by joints."""
+        return start_by_joint(settings, (self.tree or self).model.joints)
+
+    # -- impacts ----------------------------------------------------------------------------------
+
+    @cached_property
+    def still(self) -> Composition:
+        """Of the robot without gravity, springs and friction.
+
+        It is made for the first impact that is computed, since it needs functions of its own.
+        """
+        if self.origin is not self:
+            return self.origin.still.at(self.evaluator.time)
+        free = self._started(self.model.settings)
+        free = free.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
+        return Composition.of(without_forces(self.model.mechanism), free)
+
+    @cached_property
+    def base_at_rest(self) -> tuple[Array, ...]:
+        """Motion of a base at rest as inputs of functions; empty unless the base is moving."""
+        rest = BaseMotion.at_rest()
+        moving = self.model.settings.base == "moving"
+        return (rest.pose, rest.twist, rest.acceleration) if moving else ()
+
+    @cached_property
+    def impacts(self) -> ImpactDynamics:
+        """What computes impacts."""
+        from robodyn.impacts.impact_dynamics import ImpactDynamics
+
+        moving, still = self.now, self.still.now
+        if self.nominal is not None:
+            refused_by_rows("impact_dynamics")()
+        return ImpactDynamics(
+            self.model,
+            moving.evaluator,
+            still.evaluator,
+            still.joint_forces,
+            moving.postures,
+        )
+
+
+def _copy_of(root: Composition, mechanism: Mechanism, settings: Settings) -> Composition:
+    """A copy that was pickled, which computes the same bits."""
+    return root.with_numbers(mechanism, settings) or Composition.of(mechanism, settings)
+
+
+def _parts(
+    model: Model,
+    make: Callable[[Program], Function],
+    form: TreeForm | None,
+    programs: SharedPrograms | None = None,
+    mobility: Mobility | None = None,
+    rows: ParameterRows | None = None,
+) -> tuple[MethodTable, Evaluator, Parts]:
+    """Functions and parts of a model."""
+    methods = MethodTable()
+    evaluator = Evaluator(model, methods, make, programs, rows)
+    # what does not depend on the time given, such as the mobility, is seen at time zero
+    steady = evaluator.at(0.0) if model.setup.rheonomic else evaluator
+    return methods, evaluator, Parts(model, steady, form, mobility=mobility)
+
+
+def _minimal(
+    tree_model: Model, make: Callable[[Program], Function]
+) -> tuple[Composition, Model, TreeForm]:
+    """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+    from robodyn.minimal.implied_rows import implied_rows
+    from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+
+    written, tree_model = tree_model.mechanism, recut(tree_model)
+    mechanism, settings = tree_model.mechanism, tree_model.settings
+    loops = closed_forms(tree_model, settings)
+    _, _, parts = _parts(tree_model, make, None)
+    q = parts.postures.neutral()
+    idle = implied_rows(tree_model, parts.mobility, parts.rows)
+    model = minimal_model(tree_model, settings, loops, q, idle)
+    model = replace(model, mechanism=written)
+    of_tree = replace(settings, coordinates="tree", branches=())
+    # forces act at the motors that there are; else where there are coordinates
+    forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
+    acting = model.actuated_joints if model.gearing.elsewhere else forced
+    tree = Composition.of(mechanism, of_tree, acting, make)
+    neutral = own_coordinates(tree_model.bodies, model.bodies, q)
+    return tree, model, TreeForm.of(tree.model, tree.parts, neutral)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, expect, named, numbers
+from robodyn.arrays import by_name, named, numbers
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
 from robodyn.description import (
@@ -22,31 +21,26 @@ from robodyn.description import (
     Rotor,
     Transmission,
 )
-from robodyn.description.coupled_motors import with_transmissions
 from robodyn.description.couplings import sides
 from robodyn.description.functions.force import Force
-from robodyn.description.symbols import symbols_of, with_symbols, with_whole_symbols
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
+from robodyn.description.symbols import symbols_of
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
-from robodyn.joints import joint_map
 from robodyn.joints.joint_map import JointMap
 from robodyn.literals import Base, Coordinates, RotorModel, XacroChoice
-from robodyn.model.changes.constraints import AnyConstraint, with_constraints
-from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
-from robodyn.model.changes.edit import with_actuators
-from robodyn.model.changes.forces import with_forces
-from robodyn.model.changes.free_root import without_free_root
-from robodyn.model.changes.hinges import meeting_hinges, with_balls
-from robodyn.model.changes.sensors import AnySensor, with_sensors
-from robodyn.model.changes.springs import JointSpring, with_springs
+from robodyn.model.changes.changes import Changes
+from robodyn.model.changes.constraints import AnyConstraint
+from robodyn.model.changes.couplings import AnyCoupling
+from robodyn.model.changes.sensors import AnySensor
+from robodyn.model.changes.springs import JointSpring
 from robodyn.model.position_limits import nearest_turn
-from robodyn.model.settings import Settings, check_forces_act, check_letter
+from robodyn.model.settings import Settings, check_letter
 from robodyn.robot import Robot
 from robodyn.tolerances import CLOSURE_TOLERANCE, PLACEMENT_OVER_LIMIT
-from robodyn.urdf import bad_values, bundled_robots, give_warnings, load_mechanism
+from robodyn.urdf import bundled_robots, load_mechanism
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
 
@@ -254,7 +248,6 @@ def load(
             "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
             "says which of the closed postures is meant"
         )
-    check_forces_act(passive, forces=forces, springs=springs)
     mechanism = load_mechanism(
         source,
         package_dirs=package_dirs,
@@ -267,108 +260,52 @@ def load(
         root=root,
         model=model,
     )
-    loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
-    transmissions = named("transmissions", transmissions, "Transmissions")
-    actuators, joint_maps = by_name("actuators", actuators), by_name("joint_maps", joint_maps)
-    mechanism = _with_parts(
-        mechanism, loops, rotors, transmissions, actuators, joint_maps, springs, srdf, strict
+    loops = named("loops", loops, "Loops")
+    if srdf is not None:
+        from robodyn.urdf.extended.srdf import read_rotor_params
+
+        names = [mover.name for mover in (*mechanism.movers, *loops)]
+        motors = read_rotor_params(srdf, names, strict=strict)
+        actuators = {**motors, **by_name("actuators", actuators)}
+    changes = Changes(
+        loops=loops,
+        actuators=actuators,
+        rotors=rotors,
+        joint_maps=joint_maps,
+        transmissions=transmissions,
+        springs=springs,
+        symbols=symbols,
+        couplings=couplings,
+        constraints=constraints,
+        forces=forces or None,
+        sensors=sensors or None,
+        merge_hinges=merge_hinges,
+        settings={
+            "base": base,
+            "gravity": gravity,
+            "passive": passive,
+            "friction_speed": friction_speed,
+            "allow_unphysical": allow_unphysical or not strict,
+            "rotor_model": rotor_model,
+            "coordinates": coordinates,
+            "branches": branches or (),
+            "near": near,
+            "closure_tolerance": closure_tolerance,
+            "ground": ground,
+            "rigid": rigid,
+        },
     )
-    if symbols:
-        mechanism = with_symbols(mechanism, by_name("symbols", symbols))
-    if symbols or actuators or rotors or springs or srdf or isinstance(source, Mechanism):
-        _ = symbols_of(mechanism)  # raises an error if symbols are wrong
-    described = mechanism
-    if base != "fixed":
-        mechanism = without_free_root(mechanism, base)
-    floating = base == "floating"
-    if couplings := named("couplings", couplings, "Couplings"):
-        mechanism = with_couplings_added(mechanism, couplings)
-    if constraints := named("constraints", constraints, "Constraints"):
-        mechanism = with_constraints(mechanism, constraints, floating=floating)
-    if forces:
-        mechanism = with_forces(mechanism, forces, floating=floating)
-    if sensors:
-        mechanism = with_sensors(mechanism, sensors, floating=floating)
-    if merge_hinges:
-        mechanism = _with_balls(mechanism)
-    mechanism = with_whole_symbols(described, mechanism)
-    settings = Settings(
-        base,
-        gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
-        passive,
-        _number("friction_speed", friction_speed),
-        allow_unphysical or not strict,
-        rotor_model,
-        coordinates,
-        tuple(by_name("branches", branches).items()),
-        _start(mechanism) if near is None else near,  # type: ignore[arg-type]  # made a tuple
-        _number("closure_tolerance", closure_tolerance),
-        ground,  # type: ignore[arg-type]  # Settings makes it a tuple
-        rigid,
-    )
-    meant = linkage_as_meant(mechanism, settings)
+    wanted = Settings(**changes.settings)
+    described, settings = changes.applied(mechanism, Settings(), wanted)
+    if changes.given or isinstance(source, Mechanism):
+        _ = symbols_of(described)  # raises an error if symbols are wrong
+    if near is None:
+        settings = settings.replaced({"near": _start(described)})
+    meant = linkage_as_meant(described, settings)
     robot = Robot(meant.mechanism, settings, model=meant)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot
-
-
-def _with_parts(
-    mechanism: Mechanism,
-    loops: tuple[Loop, ...],
-    rotors: tuple[Rotor, ...],
-    transmissions: tuple[Transmission, ...],
-    actuators: Mapping[str, Actuator],
-    joint_maps: Mapping[str, JointMap],
-    springs: Mapping[str, JointSpring] | Iterable[DescribedElement],
-    srdf: str | Path | None,
-    strict: bool,
-) -> Mechanism:
-    """The description with parts that a file can have, too: loops, motors, springs and others."""
-    for what, values, kind in (
-        ("joint_maps", joint_maps.values(), JointMap),
-        ("loops", loops, Loop),
-        ("rotors", rotors, Rotor),
-        ("transmissions", transmissions, Transmission),
-    ):
-        for value in values:
-            expect(f"one of {what}", value, kind, what)
-    if loops:
-        mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
-    if srdf is not None:
-        names = [mover.name for mover in mechanism.movers]
-        from robodyn.urdf.extended.srdf import read_rotor_params
-
-        actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
-    if actuators:
-        mechanism = with_actuators(mechanism, actuators)
-    if rotors:
-        mechanism = dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors))
-    if joint_maps:
-        mechanism = _with_maps(mechanism, joint_maps)
-    if transmissions or mechanism.transmissions:
-        mechanism = with_transmissions(mechanism, transmissions)
-    if springs:
-        mechanism = with_springs(mechanism, springs)
-    if loops or rotors or springs:
-        for error in bad_values(mechanism):
-            raise error
-    return mechanism
-
-
-def _with_balls(mechanism: Mechanism) -> Mechanism:
-    found = meeting_hinges(mechanism)
-    give_warnings(
-        [
-            UrdfWarning(
-                "limits of position of hinges that are merged into a ball are left out",
-                **mechanism.where(meeting.hinges[0]) | {"element": f"joint {meeting.name!r}"},
-            )
-            for meeting in found
-            if meeting.limited
-        ]
-    )
-    return with_balls(mechanism, found)
 
 
 def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:
@@ -410,22 +347,3 @@ def _check_within(name: str, start: Array, low: Array, high: Array) -> None:
                 f"near[{name!r}] is {x:g}, beyond its limits {lower:g} to {upper:g}: no closed "
                 "posture within limits has the joint there"
             )
-
-
-def _number(what: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what} is {value!r}, expected a number", name=what) from None
-
-
-def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
-    joints = {joint.name: joint for joint in mechanism.joints}
-    for name, given in maps.items():
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        limits = joints[name].limits if given.n == 1 else None
-        joints[name] = dataclasses.replace(
-            joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
-        )
-    return dataclasses.replace(mechanism, joints=tuple(joints.values()))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property, update_wrapper
 from inspect import isfunction, signature
 from types import MethodType
@@ -21,7 +20,6 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
 from robodyn.arrays import (
-    by_name,
     expect,
     generator,
     leading_axes,
@@ -31,10 +29,9 @@ from robodyn.arrays import (
     shown,
 )
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
-from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.solvers import RankAnalysis
-from robodyn.codegen import Function, MethodTable, making
-from robodyn.composition import Parts, TreeForm
+from robodyn.codegen import Function, making
+from robodyn.composition import Composition, Parts
 from robodyn.description import (
     Actuator,
     Inertia,
@@ -45,10 +42,9 @@ from robodyn.description import (
 )
 from robodyn.description.functions.force import Force
 from robodyn.description.sensor import DescribedSensor
-from robodyn.description.symbols import with_whole_symbols
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.errors import SettingsError, ShapeError
-from robodyn.evaluator import Evaluator, SharedPrograms, Wrenches
+from robodyn.errors import ShapeError
+from robodyn.evaluator import Wrenches
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
@@ -69,34 +65,18 @@ from robodyn.literals import (
     TupleFunction,
 )
 from robodyn.minimal.assembly import closing
-from robodyn.minimal.recut import recut, welds_as_joints
-from robodyn.model.changes.constraints import AnyConstraint, with_constraints
-from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
-from robodyn.model.changes.edit import (
-    changed,
-    start_by_joint,
-    with_actuators,
-    with_frames,
-    with_payloads,
-    with_stops,
-    without_forces,
-)
-from robodyn.model.changes.forces import with_forces
-from robodyn.model.changes.other_numbers import NUMBERS, with_other_numbers
-from robodyn.model.changes.parameter_changes import with_parameters
+from robodyn.model.changes.changes import Changes
+from robodyn.model.changes.constraints import AnyConstraint
+from robodyn.model.changes.couplings import AnyCoupling
 from robodyn.model.changes.parameter_rows import (
     NOT_BY_ROWS,
-    ParameterRows,
-    is_rows,
-    parameter_rows,
-    refuse_rows_of,
     refused_by_rows,
 )
-from robodyn.model.changes.sensors import AnySensor, with_sensors
-from robodyn.model.changes.springs import JointSpring, with_springs
+from robodyn.model.changes.sensors import AnySensor
+from robodyn.model.changes.springs import JointSpring
 from robodyn.model.joint_info import Joints
-from robodyn.model.model import Model, build_model
-from robodyn.model.settings import ChangedSettings, Settings, check_forces_act
+from robodyn.model.model import Model
+from robodyn.model.settings import ChangedSettings, Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
@@ -123,7 +103,6 @@ from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.tolerances import LOOP_GAP_SHOWN
 from robodyn.topology.augmented_bodies import AugmentedBodies, augmented_bodies
 from robodyn.topology.system_graph import SystemGraph, system_graph
-from robodyn.urdf import bad_values
 
 if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
@@ -233,17 +212,9 @@ class Robot:
     [1.0, 2.0]
     """
 
+    _made: Composition
     _model: Model
-    _evaluator: Evaluator
     _parts: Parts
-    _actuated: tuple[str, ...] | None
-    _other_form: Robot | None
-    _origin: Robot
-    _root: Robot
-    _methods: MethodTable
-    _programs: SharedPrograms | None
-    #: Of many copies with rows of parameters: the robot that they were made of.
-    _nominal: Robot | None = None
 
     def __init__(
         self,
@@ -254,103 +225,21 @@ class Robot:
         *,
         model: Model | None = None,
     ) -> None:
-        if model is None or model.settings is not settings or actuated is not None:
-            model = build_model(mechanism, settings, actuated)
-        other: Robot | None = None
-        form: TreeForm | None = None
-        if settings.coordinates == "minimal" and model.setup.closed:
-            other, model, form = self._minimal(model, make)
-        self._assemble(model, make, actuated, other, form)
-        programs = SharedPrograms(self._model.setup) if make is Function else None
-        self.__dict__.update(_root=self, _programs=programs)
+        self._take(Composition.of(mechanism, settings, actuated, make, model))
 
-    def _assemble(
-        self,
-        model: Model,
-        make: Callable[[Program], Function],
-        actuated: tuple[str, ...] | None,
-        other: Robot | None,
-        form: TreeForm | None,
-        programs: SharedPrograms | None = None,
-        mobility: Mobility | None = None,
-        rows: ParameterRows | None = None,
-    ) -> None:
-        """Put the parts together."""
-        methods = MethodTable()
-        evaluator = Evaluator(model, methods, make, programs, rows)
-        # what does not depend on the time given, such as the mobility, is seen at time zero
-        steady = evaluator.at(0.0) if model.setup.rheonomic else evaluator
-        parts = Parts(model, steady, form, mobility=mobility)
-        self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
-        self.__dict__.update(_actuated=actuated, _other_form=other, _origin=self)
-        if not self.depends_on_time:
-            self.__dict__["_now"] = parts
-        self.__dict__["_methods"] = methods
+    def _take(self, made: Composition) -> Self:
+        """Compute with the parts of a composition."""
+        self.__dict__.update(_made=made, _model=made.model, _parts=made.parts)
+        if made.origin is not made or not made.model.setup.rheonomic:
+            self.__dict__["_now"] = made.parts
+        if made.nominal is not None:
+            refused = (x for x in dir(type(self)) if x in NOT_BY_ROWS)
+            self.__dict__.update({name: refused_by_rows(name) for name in refused})
+        return self
 
-    def _with_other_numbers(self, mechanism: Mechanism, settings: Settings) -> Self | None:
-        """A copy that shares geometry and code with this robot; None if these depend on masses."""
-        root = self._root
-        if root._programs is None:
-            return None
-        own, other, form = self._model, self._other_form, self._parts.tree_form
-        if other is None or form is None:
-            model = with_other_numbers(own, mechanism, settings)
-        else:  # of the description that its loops were cut in
-            of_tree = replace(settings, coordinates="tree", branches=())
-            cut = other._model.mechanism
-            other = other._with_other_numbers(welds_as_joints(mechanism), of_tree)
-            if other is None:
-                return None
-            model = with_other_numbers(
-                replace(own, mechanism=cut), other._model.mechanism, settings, other._model.setup
-            )
-            model = model and replace(model, mechanism=mechanism)
-            form = TreeForm.of(other._model, other._parts, form.neutral)
-        if model is None:
-            return None
-        copied = object.__new__(type(self))
-        programs, mobility = root._programs, root._parts.mobility
-        copied._assemble(model, Function, self._actuated, other, form, programs, mobility)
-        copied.__dict__.update(_root=root, _programs=programs)
-        return copied
-
-    def _with_rows(self, given: Mapping[str, ArrayLike]) -> Self:
-        """Many copies with other parameters, computed with at once."""
-        rows, root = parameter_rows(self._model, given), self._root
-        copied = object.__new__(type(self))
-        programs, mobility = root._programs, root._parts.mobility
-        copied._assemble(
-            self._model, Function, self._actuated, None, None, programs, mobility, rows
-        )
-        copied.__dict__.update(_root=root, _programs=programs, _nominal=self)
-        refused = (x for x in dir(type(self)) if x in NOT_BY_ROWS)
-        copied.__dict__.update({name: refused_by_rows(name) for name in refused})
-        return copied
-
-    def _minimal(
-        self, tree_model: Model, make: Callable[[Program], Function]
-    ) -> tuple[Robot, Model, TreeForm]:
-        """The robot in tree coordinates, and the model in minimal ones that goes with it."""
-        from robodyn.minimal.implied_rows import implied_rows
-        from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
-
-        written, tree_model = tree_model.mechanism, recut(tree_model)
-        mechanism, settings = tree_model.mechanism, tree_model.settings
-        loops = closed_forms(tree_model, settings)
-        evaluator = Evaluator(tree_model, MethodTable(), make)
-        steady = evaluator.at(0.0) if tree_model.setup.rheonomic else evaluator
-        parts = Parts(tree_model, steady)
-        q = parts.postures.neutral()
-        idle = implied_rows(tree_model, parts.mobility, parts.rows)
-        model = minimal_model(tree_model, settings, loops, q, idle)
-        model = replace(model, mechanism=written)
-        tree_settings = replace(settings, coordinates="tree", branches=())
-        # forces act at the motors that there are; else where there are coordinates
-        forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
-        acting = model.actuated_joints if model.gearing.elsewhere else forced
-        other = type(self)(mechanism, tree_settings, acting, make)
-        neutral = own_coordinates(tree_model.bodies, model.bodies, q)
-        return other, model, TreeForm.of(other._model, other._parts, neutral)
+    def _of(self, made: Composition) -> Self:
+        """Another robot of the same class."""
+        return self if made is self._made else object.__new__(type(self))._take(made)
 
     def _direct(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         """The method ``name``, called as machine code where possible.
@@ -358,7 +247,7 @@ class Robot:
         A method that a user's subclass overrides is called as it is written.
         """
         plain = MethodType(method, self)
-        if self._origin is not self or getattr(type(self), name) is not method:
+        if self._made.origin is not self._made or getattr(type(self), name) is not method:
             return plain
         with making():
             if name not in self.__dict__ and name in _OF_LOOPS and not self.nc:
@@ -367,9 +256,9 @@ class Robot:
                 quantity = None if name in _OTHER_DIRECT else QUANTITIES[name]
                 arrays = _OTHER_DIRECT[name] if quantity is None else quantity.arrays
                 by_joint = _BY_JOINT.get(name, ()) if quantity is None else quantity.by_joint
-                rest = self._base_at_rest if _takes_base(method) else ()
+                rest = self._made.base_at_rest if _takes_base(method) else ()
                 given = arrays, rest, by_joint, _OPTIONAL.get(name, ())
-                self.__dict__[name] = self._methods.add(name, plain, *given)
+                self.__dict__[name] = self._made.methods.add(name, plain, *given)
             made: Callable[..., Any] = self.__dict__[name]
             return made
 
@@ -395,11 +284,11 @@ class Robot:
         raise AttributeError(f"a Robot is never changed ({name!r})")
 
     def __repr__(self) -> str:
-        many = self._evaluator.rows
+        many = self._made.evaluator.rows
         rows = "" if many is None else f", {len(many)} rows of parameters"
         return (
             f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, "
-            f"nv = {self.nv}, {self.base} base{self._evaluator.when}{rows}>"
+            f"nv = {self.nv}, {self.base} base{self._made.evaluator.when}{rows}>"
         )
 
     def _repr_html_(self) -> str:
@@ -409,14 +298,7 @@ class Robot:
         return joint_table(title, [sizes], self.joints.values(), self.actuated_joints)
 
     def __reduce__(self) -> Any:
-        if self._nominal is not None:
-            return type(self)._with_rows, (self._nominal, dict(self.parameter_rows))
-        if self._origin is not self:
-            return self._origin.at, (self._evaluator.time,)
-        if self._root is not self:
-            return _copy_of, (self._root, self._model.mechanism, self._model.settings)
-        choices = (self._model.mechanism, self._model.settings)
-        return type(self), choices if self._actuated is None else (*choices, self._actuated)
+        return _robot_of, (type(self), self._made)
 
     def with_(
         self,
@@ -500,74 +382,25 @@ class Robot:
         >>> robot.with_(locked={"elbow": 0.0}).joint_names
         ('shoulder',)
         """
-        if stops is not None:
-            expect("stops", stops, CompliantStops)
-        couplings = named("couplings", couplings, "Couplings")
-        tied = bool(constraints or couplings)
-        given_anew = forces is not None or sensors is not None
-        joined_anew = bool(locked or frames or tied or given_anew)
-        if is_rows(by_name("parameters", parameters)):
-            if joined_anew or payload or stops or springs or actuators or settings:
-                raise SettingsError(
-                    "rows of parameters are given alone: make the other changes first, as in "
-                    "robot.with_(payload=...).with_(parameters=...)"
-                )
-            refuse_rows_of(self._model, has_programs=self._root._programs is not None)
-            return self._with_rows(parameters or {})
-        carried, welded = by_name("payload", payload), by_name("locked", locked)
-        motors = by_name("actuators", actuators)
-        own = self._model.settings
-        wanted = own.replaced(settings) if settings else own
-        check_forces_act(wanted.passive, forces=forces, springs=springs)
-        others = carried or parameters or motors or springs or stops
-        if wanted == own and not (joined_anew or others):
+        others = payload, locked, frames, parameters, actuators, springs, couplings, constraints
+        anew = forces is not None or sensors is not None
+        if not (anew or settings or stops or any(others)):
             return self
-        described = with_parameters(self._model, by_name("parameters", parameters))
-        described = with_actuators(described, motors, parameters or ())
-        described = with_frames(described, by_name("frames", frames))
-        floating = settings.get("base", self.base) == "floating"
-        if springs:
-            described = with_springs(described, springs)
-            for error in bad_values(described):
-                raise error
-        if forces is not None:
-            described = with_forces(described, forces, floating=floating)
-        if sensors is not None:
-            described = with_sensors(described, sensors, floating=floating)
-        described = with_payloads(described, carried)
-        described = described if stops is None else with_stops(described, stops)
-        if couplings:
-            described = with_couplings_added(described, couplings)
-        added = named("constraints", constraints, "Constraints")
-        if added:
-            described = with_constraints(described, added, floating=floating)
-        described = with_whole_symbols(self._model.mechanism, described)
-        copy = None
-        between_links = bool(springs) and not isinstance(springs, Mapping)
-        # in minimal coordinates joints that have stops or springs may have to be independent
-        independent = bool((stops or springs) and self._parts.tree_form)
-        other_shape = joined_anew or between_links or independent
-        if NUMBERS.issuperset(settings) and not other_shape:
-            copy = self._with_other_numbers(described, wanted)
-        if copy is None:
-            start = start_by_joint(self._model.settings, self.tree_form._model.joints)
-            mechanism, kept = changed(described, start, welded)
-            mechanism = with_whole_symbols(described, mechanism)
-            copy = type(self)(mechanism, kept.replaced(settings))
-        strict = not copy._model.settings.allow_unphysical
-        before = None if strict and self._model.settings.allow_unphysical else self._model
-        if strict and (parameters or payload or before is None):
-            given = {f"payload[{x!r}]": x for x in carried}
-            links = ((x, x.rpartition(".")[0]) for x in parameters or ())
-            given |= {f"parameters[{x!r}]": y for x, y in links if y in copy._model.bodies.frames}
-            copy._parts.parameters.refuse_impossible(before, given)
-        for name in stops.named if stops else ():
-            if copy.joints[name].cut:
-                raise SettingsError(
-                    f"joint {name!r} of {self.name!r} is to have stops, but its loop was cut there:"
-                    " cut the loop elsewhere"
-                )
-        return copy if self._origin is self else copy.at(self._evaluator.time)
+        changes = Changes(
+            parameters=parameters,
+            frames=frames,
+            actuators=actuators,
+            springs=springs,
+            payload=payload,
+            couplings=couplings,
+            stops=stops,
+            constraints=constraints,
+            forces=forces,
+            sensors=sensors,
+            locked=locked,
+            settings=settings,
+        )
+        return self._of(self._made.changed(changes))
 
     @property
     def parameter_rows(self) -> Mapping[str, Array]:
@@ -582,7 +415,7 @@ class Robot:
         >>> robots.parameter_rows["lower.m"].tolist()
         [1.0, 2.0, 3.0]
         """
-        rows = self._evaluator.rows
+        rows = self._made.evaluator.rows
         return {} if rows is None else {name: x.copy() for name, x in rows.values.items()}
 
     def of_rows(self, rows: int | ArrayLike) -> Robot:
@@ -614,10 +447,10 @@ class Robot:
         >>> float(robots.of_rows(1).potential_energy([0.0, 0.0]).round(3))
         -29.43
         """
-        found = self._evaluator.rows
-        if found is None or self._nominal is None:
+        found, nominal = self._made.evaluator.rows, self._made.nominal
+        if found is None or nominal is None:
             return self
-        return self._nominal.with_(parameters=found.some(rows))
+        return self._of(nominal).with_(parameters=found.some(rows))
 
     def at(self, t: ArrayLike) -> Self:
         """The robot at a given time, or at several; itself, if nothing of it depends on time.
@@ -648,30 +481,12 @@ class Robot:
         >>> [round(float(engine.at(t).assemble()[0]), 6) for t in (0.0, 1.0)]
         [0.0, 0.3]
         """
-        if not self._model.setup.rheonomic:
-            return self
-        evaluator = self._evaluator.at(t)
-        other = None if self._other_form is None else self._other_form.at(t)
-        parts = self._origin._parts.at(evaluator, None if other is None else other._parts)
-        robot = object.__new__(type(self))
-        robot.__dict__.update(
-            _model=self._model,
-            _evaluator=evaluator,
-            _parts=parts,
-            _now=parts,
-            _actuated=self._actuated,
-            _other_form=other,
-            _origin=self._origin,
-            _root=self._root,
-            _programs=self._programs,
-        )
-        return robot
+        return self._of(self._made.at(t)) if self._model.setup.rheonomic else self
 
     @cached_property
     def _now(self) -> Parts:
         """The parts that methods call; an error if the robot depends on time and none is given."""
-        self._evaluator.refuse_without_time()
-        return self._parts
+        return self._made.now
 
     def _posed(self, *, forces: bool = False) -> Parts:
         """The parts for a search of one posture; an error if it depends on time and none is given.
@@ -679,10 +494,10 @@ class Robot:
         A posture depends on time if there are constraints that do. With ``forces``, forces of the
         posture are searched with it, which depend on all joints that are functions of time.
         """
-        if self._evaluator.times:
+        times = self._made.evaluator.times
+        if times:
             raise ShapeError(
-                f"t has shape {self._evaluator.times}, expected one time: postures are found one "
-                "at a time",
+                f"t has shape {times}, expected one time: postures are found one at a time",
                 name="t",
             )
         return self._now if self.nc or forces else self._parts
@@ -1629,7 +1444,7 @@ class Robot:
         """
         count, of = len(speeds), self.name
         if len({*speeds}) < count or not all(0 <= k < self.nv for k in speeds):
-            self._evaluator.options.speeds(speeds)  # says which
+            self._made.evaluator.options.speeds(speeds)  # says which
         shaped("a_controlled", a_controlled, count, of=of)
         shaped("tau_free", tau_free, self.nv - count, of=of)
         given = numbers("a_controlled", a_controlled), numbers("tau_free", tau_free)
@@ -1842,7 +1657,7 @@ class Robot:
         >>> model.stability, model.inputs, model.uncontrollable_modes()
         ('marginal', ('tau:elbow',), ())
         """
-        around = LoadCase(controlled, locked, wrenches, base, self._evaluator.time)
+        around = LoadCase(controlled, locked, wrenches, base, self._made.evaluator.time)
         parts = self._now.linear_models
         model = parts.near(q, v, tau, around, inputs, outputs, independent)
         return model if dt is None else model.sampled(dt)
@@ -1902,7 +1717,7 @@ class Robot:
         >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
         True
         """
-        around = LoadCase(None, (), wrenches, base, self._evaluator.time)
+        around = LoadCase(None, (), wrenches, base, self._made.evaluator.time)
         kept, also = named("hold", hold), named("held", held)
         if kept and also:
             raise ShapeError(
@@ -1962,7 +1777,7 @@ class Robot:
         >>> motion.stability                                # about the axis of middle inertia
         'unstable'
         """
-        around = LoadCase(None, locked, wrenches, base, self._evaluator.time)
+        around = LoadCase(None, locked, wrenches, base, self._made.evaluator.time)
         return self._posed(forces=True).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -3202,41 +3017,7 @@ class Robot:
         >>> robot.impact_dynamics is robot.impact_dynamics  # made once
         True
         """
-        return self._impact_dynamics
-
-    @cached_property
-    def _impact_dynamics(self) -> ImpactDynamics:
-        """What `impact_dynamics` returns, made once."""
-        moving, still = self._now, self._still._now
-        from robodyn.impacts.impact_dynamics import ImpactDynamics
-
-        if self.parameter_rows:
-            refused_by_rows("impact_dynamics")()
-        return ImpactDynamics(
-            self._model,
-            moving.evaluator,
-            still.evaluator,
-            still.joint_forces,
-            moving.postures,
-        )
-
-    @property
-    def _base_at_rest(self) -> tuple[Array, ...]:
-        """Motion of a base at rest as function inputs; empty unless the base is moving."""
-        rest = BaseMotion.at_rest()
-        return (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
-
-    @cached_property
-    def _still(self) -> Robot:
-        """The robot without gravity, springs and friction.
-
-        It is made for the first impact that is computed, since it needs functions of its own.
-        """
-        if self._origin is not self:
-            return self._origin._still.at(self._evaluator.time)
-        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        free = kept.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
-        return Robot(without_forces(self._model.mechanism), free)
+        return self._made.impacts
 
     def impact(
         self,
@@ -4135,7 +3916,7 @@ class Robot:
         def one(guess: ArrayLike | None, on: ArrayLike | None) -> Array:
             return postures.assemble(guess, held, on, beyond_limits)
 
-        minimal, own = self._other_form is not None, self._parts
+        minimal, own = self._made.tree is not None, self._parts
         find = closing(self._model, own.space, own.expansion, one) if minimal else one
         given = {x: numbers(x, y) for x, y in (("q", q), ("near", near)) if y is not None}
         if all(x.ndim < 2 for x in given.values()):
@@ -4180,9 +3961,9 @@ class Robot:
         >>> [int(robot.branch_sign(q)) for q in (robot.neutral(), other)]
         [1, -1]
         """
-        if self._other_form is not None:
+        if self._made.tree is not None:
             full = self._now.expansion.closed_positions(q)
-            return self._other_form.branch_sign(full, path=path)
+            return self.tree_form.branch_sign(full, path=path)
         return self._now.postures.branch_sign(q, path)
 
     def closed_state(
@@ -4344,7 +4125,12 @@ class Robot:
         >>> robot.nv, robot.tree_form.nv, robot.tree_form.nc
         (1, 3, 5)
         """
-        return self if self._other_form is None else self._other_form
+        return self if self._made.tree is None else self._tree_form
+
+    @cached_property
+    def _tree_form(self) -> Robot:
+        """What `tree_form` returns in minimal coordinates, made once."""
+        return self._of(self._made.tree or self._made)
 
     @property
     def branches(self) -> dict[str, int]:
@@ -4770,9 +4556,9 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if frames is None else named("frames", frames, "names of frames")
 
 
-def _copy_of(root: Robot, mechanism: Mechanism, settings: Settings) -> Robot:
-    """The copy of a robot that was pickled, which computes the same bits."""
-    return root._with_other_numbers(mechanism, settings) or type(root)(mechanism, settings)
+def _robot_of(kind: type[Robot], made: Composition) -> Robot:
+    """A robot that was pickled."""
+    return object.__new__(kind)._take(made)
 
 
 @cache

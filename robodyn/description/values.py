@@ -21,7 +21,7 @@ from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import PARALLEL_COSINE
 
-__all__ = ["bad_values"]
+__all__ = ["bad_values", "refuse_bad_values"]
 
 #: Kinds of joints that a description can have, in the tree and where loops are closed.
 TREE_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.in_tree}
@@ -64,6 +64,13 @@ def bad_values(mechanism: Mechanism) -> list[RobodynError]:
         what = f"{tag} {name!r}"
         found += [UrdfError(reason, file=mechanism.file, element=what) for reason in why]
     return found
+
+
+def refuse_bad_values(mechanism: Mechanism) -> Mechanism:
+    """The mechanism, if there are none; otherwise the first of the errors is raised."""
+    for error in bad_values(mechanism):
+        raise error
+    return mechanism
 
 
 def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:

@@ -83,6 +83,8 @@ class Settings:
         if not all(map(math.isfinite, gravity)):
             raise SettingsError(f"gravity is {gravity}, expected finite numbers [m/s^2]")
         object.__setattr__(self, "gravity", gravity)
+        for name in ("friction_speed", "closure_tolerance"):
+            object.__setattr__(self, name, float(getattr(self, name)))
         if not 0.0 < self.friction_speed < math.inf:
             raise SettingsError(
                 f"friction_speed is {self.friction_speed!r}, expected a positive number"

@@ -92,7 +92,7 @@ def test_ground_and_stops_are_numbers(name):
         copies.append(robot.with_(stops=rd.CompliantStops(50.0, damping=0.1), ground=rubbing))
     rng = np.random.default_rng(3)
     for copy in copies:
-        assert copy._programs is robot._programs
+        assert copy._made.programs is robot._made.programs
         q, v = robot.random(rng), rng.normal(size=robot.nv)
         assert_same_equations(copy, "bias_forces", q, v)
 
@@ -131,7 +131,7 @@ def test_motors_are_numbers_but_for_where_they_are(coupled):
     for _ in range(12):
         copy = robot.with_(actuators={str(rng.choice(names)): random_motor(rng, ratios)})
         copy = copy.with_(actuators={str(rng.choice(names)): random_motor(rng, ratios)})
-        assert copy._programs is robot._programs
+        assert copy._made.programs is robot._made.programs
         q, v, a = rng.normal(size=(3, 2))
         for name in ("forward_dynamics", "kinetic_energy", "dynamic_regressor"):
             assert_same_equations(copy, name, *(q, v, a)[: 2 if "energy" in name else 3])
@@ -150,7 +150,7 @@ def test_motors_and_springs_that_change_the_shape():
     linkage = rd.load("four_bar")
     (cut,) = (name for name, joint in linkage.joints.items() if joint.cut)
     assert not linkage.with_(springs={cut: (2.0, 0.1)}).joints[cut].cut
-    assert linkage.with_(springs={"crank_pin": (2.0, 0.1)})._programs is linkage._programs
+    assert linkage.with_(springs={"crank_pin": (2.0, 0.1)})._made.programs is linkage._made.programs
     with pytest.raises(rd.SettingsError, match=r"'elbow.damping'.* and actuators.'elbow'"):
         driven.with_(actuators={"elbow": rd.Actuator()}, parameters={"elbow.damping": 1.0})
     with pytest.raises(rd.SettingsError, match="rows of parameters"):
@@ -183,7 +183,7 @@ def test_nothing_is_traced_or_compiled_for_the_next_one():
     for mass in (1.0, 2.0, 3.0):
         copy = robot.with_(payload={"coupler": Inertia(mass, Pose((0.1, 0.0, 0.02)))})
         _ = copy.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))
-        programs.append(len(robot._programs))
+        programs.append(len(robot._made.programs))
     assert programs[0] == programs[1] == programs[2] > 0
 
 

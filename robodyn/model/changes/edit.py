@@ -1,96 +1,39 @@
-"""Changed copies of a description: masses on links, motors and stops of joints, welded joints."""
+"""Changed copies of a description: more links, loops and masses, other motors and stops."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect
-from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose, Rotor
 from robodyn.description.frame_argument import frame_argument
 from robodyn.description.pose import rotation_from_rpy
-from robodyn.equations.loops.constraint import TracedConstraint
+from robodyn.description.values import refuse_bad_values
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements import relaxed
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.joints import fixed
-from robodyn.model.actuators import with_rotor_axes
-from robodyn.model.changes.locking import all_locked, couplings_left, followers_left
-from robodyn.model.changes.welding import (
-    free_base,
-    joints_of_loops,
-    locked_position,
-    on_a_world,
-    welded_joint,
-    welded_loop,
-)
+from robodyn.joints import fixed, joint_map
+from robodyn.joints.joint_map import JointMap
 from robodyn.model.joint_info import Joints
 from robodyn.model.settings import Settings
-from robodyn.topology.spanning_tree import FLOATING_BASE
 
 __all__ = [
-    "changed",
     "start_by_joint",
     "with_actuators",
     "with_frames",
+    "with_joint_maps",
+    "with_loops",
     "with_payload",
     "with_payloads",
+    "with_rotors",
     "with_stops",
     "without_forces",
 ]
-
-
-def changed(
-    mechanism: Mechanism,
-    settings: Settings,
-    locked: Mapping[str, ArrayLike],
-) -> tuple[Mechanism, Settings]:
-    """A description with joints welded, and the settings.
-
-    A floating base that is welded is a fixed one.
-    """
-    joints = {joint.name: joint for joint in mechanism.joints}
-    if settings.base == "floating":  # in place of a fixed joint that has its name
-        joints[FLOATING_BASE] = free_base(mechanism)
-    closing = joints_of_loops(mechanism)
-    positions, movers = {}, {**joints, **closing}
-    for name, value in locked.items():
-        if name not in movers:
-            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
-        positions[name] = locked_position(movers[name], value)
-    if settings.base == "floating" and FLOATING_BASE in locked:
-        mechanism = on_a_world(
-            mechanism, welded_joint(joints[FLOATING_BASE], positions[FLOATING_BASE])
-        )
-        settings = dataclasses.replace(settings, base="fixed")
-    welded = all_locked(mechanism, positions)
-    if mechanism.transmissions:
-        _refuse_coupled(mechanism, {*closing} & {*welded})
-        mechanism = with_rotor_axes(mechanism, welded)
-    joints = {joint.name: joint for joint in mechanism.joints}
-    for name, position in welded.items():
-        if name in joints and joints[name].nv:
-            joints[name] = welded_joint(joints[name], position)
-    couplings, rows = couplings_left(mechanism, welded)
-    mechanism = dataclasses.replace(
-        mechanism,
-        joints=tuple(joints.values()),
-        loops=tuple(
-            welded_loop(loop, closing[loop.name], welded[loop.name])
-            if loop.name in welded
-            else loop
-            for loop in mechanism.loops
-        ),
-        couplings=couplings,
-        constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
-        forces=tuple(force for force in mechanism.forces if force.joint not in welded),
-        followers=followers_left(mechanism, welded),
-    )
-    return mechanism, settings
 
 
 def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mechanism:
@@ -100,8 +43,6 @@ def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mecha
     ------
     UnknownNameError, SettingsError
     """
-    if not payload:
-        return mechanism
     links = {link.name: link for link in mechanism.links}
     for name, load in payload.items():
         if name not in links:
@@ -128,8 +69,6 @@ def with_frames(
     ------
     UnknownNameError, SettingsError, ShapeError
     """
-    if not frames:
-        return mechanism
     links = {link.name for link in mechanism.links}
     added, welds = [], []
     for name, given in frames.items():
@@ -149,6 +88,40 @@ def with_frames(
     )
 
 
+def with_loops(mechanism: Mechanism, loops: Iterable[Loop]) -> Mechanism:
+    """A description with more closures.
+
+    Raises
+    ------
+    UrdfError
+        For values that no loop has.
+    """
+    return refuse_bad_values(dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops)))
+
+
+def with_rotors(mechanism: Mechanism, rotors: Iterable[Rotor]) -> Mechanism:
+    """A description with more wheels that spin freely; raises as `with_loops` does."""
+    return refuse_bad_values(dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors)))
+
+
+def with_joint_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
+    """A description in which joints move by maps.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, given in maps.items():
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        limits = joints[name].limits if given.n == 1 else None
+        joints[name] = dataclasses.replace(
+            joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
+        )
+    return dataclasses.replace(mechanism, joints=tuple(joints.values()))
+
+
 def with_actuators(
     mechanism: Mechanism, actuators: Mapping[str, Actuator], parameters: Iterable[str] = ()
 ) -> Mechanism:
@@ -165,8 +138,6 @@ def with_actuators(
     ------
     UnknownNameError, ShapeError, SettingsError
     """
-    if not actuators:
-        return mechanism
     names = [mover.name for mover in mechanism.movers]
     for name in parameters:
         if (joint := name.rpartition(".")[0]) in actuators:
@@ -252,23 +223,6 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
         return settings  # a wrong shape is an error where the start is used
     moving = (joint for joint in joints.values() if joint.q.stop > joint.q.start)
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
-
-
-def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
-    """Check that no locked joint of a loop has a motor that a transmission couples to others."""
-    for x in mechanism.transmissions:
-        for name in sorted({*x.joints} & {*locked}):
-            raise SettingsError(
-                f"joint {name!r} closes a loop, and transmission {x.name!r} couples its motor to "
-                "others: it cannot be locked; let another joint close the loop"
-            )
-
-
-def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
-    """A constraint with some of its joints welded."""
-    for name in given.joints:
-        given = given.locking(name, locked[name]) if name in locked else given
-    return given
 
 
 def with_payload(link: Link, load: Inertia) -> Link:

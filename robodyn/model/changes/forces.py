@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from robodyn.arrays import expect, named
+from robodyn.arrays import expect
 from robodyn.description import Mechanism
 from robodyn.description.functions.force import Force
 from robodyn.errors import UnknownNameError
@@ -40,7 +40,7 @@ def with_forces(
     sizes: dict[str, Any] = joint_sizes(mechanism, floating=floating)
     links = [link.name for link in mechanism.links]
     traced: list[ForceLaw | InverseSquareGravity] = []
-    for force in named("forces", forces, "Forces"):
+    for force in forces:
         if not isinstance(force, ForceLaw | InverseSquareGravity):
             expect("one of forces", force, Force, "forces")
             force = force.traced(sizes, links)

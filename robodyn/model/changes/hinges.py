@@ -16,14 +16,16 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.description.pose import inverse_pose
+from robodyn.errors import UrdfWarning
 from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.changes.edit import with_payload
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.body_inertia import body_inertia, shift_inertia
+from robodyn.urdf.common.report import give_warnings
 
-__all__ = ["MeetingHinges", "meeting_hinges", "with_balls"]
+__all__ = ["MeetingHinges", "meeting_hinges", "with_balls", "with_merged_hinges"]
 
 HINGES = (revolute.KIND.name, continuous.KIND.name)
 
@@ -67,6 +69,22 @@ class MeetingHinges:
         """Whether some have limits of position, which a spherical joint does not have."""
         limits = [joint.limits for joint in self.hinges if joint.limits is not None]
         return any(np.isfinite((one.lower, one.upper)).any() for one in limits)
+
+
+def with_merged_hinges(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with balls in place of hinges, with a warning of limits that are left out."""
+    found = meeting_hinges(mechanism)
+    give_warnings(
+        [
+            UrdfWarning(
+                "limits of position of hinges that are merged into a ball are left out",
+                **mechanism.where(meeting.hinges[0]) | {"element": f"joint {meeting.name!r}"},
+            )
+            for meeting in found
+            if meeting.limited
+        ]
+    )
+    return with_balls(mechanism, found)
 
 
 def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:

@@ -1,21 +1,32 @@
-"""Effects of locked joints on joints that follow them, or are coupled to them."""
+"""A description with locked joints, and those that follow them or are coupled to them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.description import Coupling, Joint, Mechanism
 from robodyn.description.couplings import branches
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.equations.loops.constraint import Constraint, TracedConstraint
-from robodyn.errors import SettingsError
+from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.model.actuators import with_rotor_axes
+from robodyn.model.changes.welding import (
+    free_base,
+    joints_of_loops,
+    locked_position,
+    on_a_world,
+    welded_joint,
+    welded_loop,
+)
 from robodyn.tolerances import SAME_POSITION
+from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["all_locked", "couplings_left", "followers_left"]
+__all__ = ["with_locked"]
 
 #: Position of a joint, one number for each coordinate.
 Position = tuple[float, ...]
@@ -23,7 +34,73 @@ Position = tuple[float, ...]
 Tie = tuple[dict[str, float], float]
 
 
-def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
+def with_locked(
+    mechanism: Mechanism, locked: Mapping[str, ArrayLike], *, floating: bool
+) -> Mechanism:
+    """A description with joints welded, and what is said of them left out or taken there.
+
+    A floating base that is welded stands on a world.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError
+    """
+    joints = {joint.name: joint for joint in mechanism.joints}
+    if floating:  # in place of a fixed joint that has its name
+        joints[FLOATING_BASE] = free_base(mechanism)
+    closing = joints_of_loops(mechanism)
+    positions, movers = {}, {**joints, **closing}
+    for name, value in locked.items():
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        positions[name] = locked_position(movers[name], value)
+    if floating and FLOATING_BASE in locked:
+        mechanism = on_a_world(
+            mechanism, welded_joint(joints[FLOATING_BASE], positions[FLOATING_BASE])
+        )
+    welded = _all_locked(mechanism, positions)
+    if mechanism.transmissions:
+        _refuse_coupled(mechanism, {*closing} & {*welded})
+        mechanism = with_rotor_axes(mechanism, welded)
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, position in welded.items():
+        if name in joints and joints[name].nv:
+            joints[name] = welded_joint(joints[name], position)
+    couplings, rows = _couplings_left(mechanism, welded)
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(joints.values()),
+        loops=tuple(
+            welded_loop(loop, closing[loop.name], welded[loop.name])
+            if loop.name in welded
+            else loop
+            for loop in mechanism.loops
+        ),
+        couplings=couplings,
+        constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
+        forces=tuple(force for force in mechanism.forces if force.joint not in welded),
+        followers=_followers_left(mechanism, welded),
+    )
+
+
+def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
+    """Check that no locked joint of a loop has a motor that a transmission couples to others."""
+    for x in mechanism.transmissions:
+        for name in sorted({*x.joints} & {*locked}):
+            raise SettingsError(
+                f"joint {name!r} closes a loop, and transmission {x.name!r} couples its motor to "
+                "others: it cannot be locked; let another joint close the loop"
+            )
+
+
+def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
+    """A constraint with some of its joints welded."""
+    for name in given.joints:
+        given = given.locking(name, locked[name]) if name in locked else given
+    return given
+
+
+def _all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
     """Positions of the locked joints, and of the joints that these determine.
 
     Raises
@@ -32,8 +109,6 @@ def all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str
         If positions contradict the couplings between joints, or joints that follow others by a
         function are locked without these.
     """
-    if not locked:
-        return {}
     ties = {f"the mimic of {j.name!r}": _mimicry(j) for j in mechanism.joints if j.mimic}
     ties |= {f"coupling {c.name!r}": _coupled(mechanism, c) for c in mechanism.couplings}
     found: dict[str, float] = {name: x[0] for name, x in locked.items() if len(x) == 1}
@@ -79,7 +154,7 @@ def _contradiction(given: Mapping[str, float], what: str, gap: float) -> Setting
     )
 
 
-def followers_left(
+def _followers_left(
     mechanism: Mechanism, positions: Mapping[str, Position]
 ) -> tuple[TracedExplicitLoop, ...]:
     """Joints that are functions of others, of which some are locked."""
@@ -88,7 +163,7 @@ def followers_left(
     return tuple(loop.locking(locked) for loop in left)
 
 
-def couplings_left(
+def _couplings_left(
     mechanism: Mechanism, positions: Mapping[str, Position]
 ) -> tuple[tuple[Coupling, ...], tuple[TracedConstraint, ...]]:
     """Couplings between the remaining joints, and rows for those with a locked side."""

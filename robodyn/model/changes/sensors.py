@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from robodyn.arrays import expect, named
+from robodyn.arrays import expect
 from robodyn.description import Mechanism
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.quantities.wrenches import GROUND
@@ -42,7 +42,7 @@ def with_sensors(
     """
     sizes: dict[str, Any] = joint_sizes(mechanism, floating=floating)
     found: dict[str, DescribedSensor] = {}
-    for given in named("sensors", sensors, "Sensors"):
+    for given in sensors:
         if not isinstance(given, DescribedSensor):
             expect("one of sensors", given, Sensor, "sensors")
             given = given.described(sizes)

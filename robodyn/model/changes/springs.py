@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from robodyn.arrays import expect, named
+from robodyn.arrays import expect
 from robodyn.description import Joint, Loop, Mechanism
+from robodyn.description.values import refuse_bad_values
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
@@ -38,15 +39,14 @@ def with_springs(
     """
     if not isinstance(springs, Mapping):
         links = ["world", *(link.name for link in mechanism.links)]
-        between = named("springs", springs, "a mapping by joint name, or PointSprings")
-        for spring in between:
+        for spring in springs:
             if type(spring) not in LINK_ELEMENTS.values():
                 expect("one of springs", spring, PointSpring, "springs")
             for name, _ in spring.places:
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"{spring.tag} {spring.name!r}")
-        elements = (*mechanism.link_elements, *between)
-        return dataclasses.replace(mechanism, link_elements=elements)
+        elements = (*mechanism.link_elements, *springs)
+        return refuse_bad_values(dataclasses.replace(mechanism, link_elements=elements))
     movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:
@@ -65,11 +65,9 @@ def with_springs(
                 "joint with one degree of freedom", name, single, repr(mechanism.name)
             )
         movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
-    return dataclasses.replace(
-        mechanism,
-        joints=tuple(movers[joint.name] for joint in mechanism.joints),
-        loops=tuple(movers[loop.name] for loop in mechanism.loops),
-    )
+    joints = tuple(movers[joint.name] for joint in mechanism.joints)
+    loops = tuple(movers[loop.name] for loop in mechanism.loops)
+    return refuse_bad_values(dataclasses.replace(mechanism, joints=joints, loops=loops))
 
 
 def _is_single(mover: Joint | Loop) -> bool:

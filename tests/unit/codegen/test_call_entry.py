@@ -197,7 +197,7 @@ def test_an_overridden_method_stays():
             return 2.0 * super().mass_matrix(q)
 
     plain = rd.load("arm7")
-    doubled = Doubled(*plain.__reduce__()[1])
+    doubled = Doubled(plain.mechanism, plain.model.settings)
     for _ in range(2):
         np.testing.assert_allclose(
             doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
@@ -213,7 +213,7 @@ def test_an_overridden_method_that_is_described_as_the_one_it_wraps_stays():
         gravity_forces = rd.Robot.bias_forces
 
     plain = rd.load("arm7")
-    doubled = Doubled(*plain.__reduce__()[1])
+    doubled = Doubled(plain.mechanism, plain.model.settings)
     q = np.ones(7)
     plain.gravity_forces(q)
     doubled.function("gravity_forces")

@@ -73,7 +73,7 @@ def test_a_method_outlives_the_function_it_calls():
     q = np.zeros(7)
     method = robot.mass_matrix
     want = method(q).copy()
-    robot._evaluator._functions = Memo()
+    robot._made.evaluator._functions = Memo()
     gc.collect()
     for _ in range(50):
         np.testing.assert_array_equal(method(q), want)

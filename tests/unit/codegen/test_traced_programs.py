@@ -134,7 +134,7 @@ def test_files_of_something_else_are_not_used(other, monkeypatch, capsys):
     data = pickle.dumps(other)
     monkeypatch.setattr(traced_programs, "cached", lambda key: data)
     monkeypatch.setattr(traced_programs, "store", lambda key, data: None)
-    program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
+    program = rd.load("dual_arm")._made.evaluator.program("mass_matrix", {})
     assert cached_program(("key", 1), lambda: program) is program
     assert capsys.readouterr().out == ""
 
@@ -146,7 +146,7 @@ def map_of_the_user(q):
 @pytest.mark.parametrize("origin", [map_of_the_user, lambda: 0, Evil(), ("a", Evil)])
 def test_what_is_not_known_whole_has_no_place(origin, cache):
     """Another process may call something else by the same name."""
-    program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
+    program = rd.load("dual_arm")._made.evaluator.program("mass_matrix", {})
     before = len(list(cache.glob("*.o")))
     for _ in range(2):
         assert cached_program(("name", origin), lambda: program) is program
@@ -168,7 +168,7 @@ def test_all_that_traces_is_part_of_the_key():
 
 
 def test_another_source_is_another_key(monkeypatch):
-    program = rd.load("dual_arm")._evaluator.program("mass_matrix", {})
+    program = rd.load("dual_arm")._made.evaluator.program("mass_matrix", {})
     asked = []
     monkeypatch.setattr(traced_programs, "cached", asked.append)
     monkeypatch.setattr(traced_programs, "store", lambda key, data: None)

@@ -1,0 +1,258 @@
+"""What `robodyn.load` and `Robot.with_` change of a description, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from robodyn.arrays import by_name, expect, named
+from robodyn.description import Actuator, Inertia, Loop, Mechanism, Rotor, Transmission
+from robodyn.description.coupled_motors import with_transmissions
+from robodyn.description.functions.force import Force
+from robodyn.description.symbols import with_symbols, with_whole_symbols
+from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.force_law import ForceLaw
+from robodyn.force_elements.inverse_square import InverseSquareGravity
+from robodyn.force_elements.joint_stop import CompliantStops
+from robodyn.joints.joint_map import JointMap
+from robodyn.model.changes.constraints import AnyConstraint, with_constraints
+from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
+from robodyn.model.changes.edit import (
+    with_actuators,
+    with_frames,
+    with_joint_maps,
+    with_loops,
+    with_payloads,
+    with_rotors,
+    with_stops,
+)
+from robodyn.model.changes.forces import with_forces
+from robodyn.model.changes.free_root import without_free_root
+from robodyn.model.changes.hinges import with_merged_hinges
+from robodyn.model.changes.locking import with_locked
+from robodyn.model.changes.other_numbers import NUMBERS
+from robodyn.model.changes.parameter_changes import with_parameters
+from robodyn.model.changes.sensors import AnySensor, with_sensors
+from robodyn.model.changes.springs import JointSpring, with_springs
+from robodyn.model.model import Model
+from robodyn.model.settings import Settings, check_forces_act
+from robodyn.topology.spanning_tree import FLOATING_BASE
+
+__all__ = ["STEPS", "Changes"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Changes:
+    """What is to be changed of a description; None, or nothing in it, changes nothing.
+
+    `robodyn.load` changes what a file says, from the settings that it has without arguments;
+    `Robot.with_` changes what a robot was made from. Changes are made in the order of `STEPS`,
+    whatever the order of the arguments; fields are in that order.
+
+    Attributes
+    ----------
+    parameters : mapping of name to float
+        New values of numbers that a robot has by name, `Robot.dynamic_parameters`.
+    frames : mapping of name to (link name, array_like)
+        More links without mass.
+    loops : iterable of Loop
+        More closures.
+    actuators : mapping of joint name to Actuator
+        Motors in place of those that these joints have.
+    rotors : iterable of Rotor
+        More wheels that spin freely on links.
+    joint_maps : mapping of joint name to JointMap
+        Motions in place of those of these joints.
+    transmissions : iterable of Transmission
+        More of them, between joints that have motors or get them here.
+    springs : mapping of joint name to (stiffness, rest position), or iterable of elements
+        One of a joint takes the place of another; those between links are more.
+    symbols : mapping of str to str
+        Names for numbers that stand there by now. Names of which later steps change a number
+        are left out.
+    base : {"floating", "moving"}
+        That of ``settings``, where it is new: it takes the place of a free joint to a world.
+    payload : mapping of link name to Inertia
+        Masses in addition to those of links.
+    couplings : iterable of Follower, ExplicitLoop or Coupling
+        More joints that follow others.
+    stops : CompliantStops
+        Springs and dampers at the limits of joints that follow none.
+    constraints : iterable of Constraint, FrameConstraint or Rolling
+        More constraints.
+    forces : iterable of Force, ForceLaw or InverseSquareGravity
+        In place of all that there are; none, if it is empty.
+    sensors : iterable of Sensor or DescribedSensor
+        In place of all that there are; none, if it is empty.
+    merge_hinges : bool
+        Three hinges through a point become a ball.
+    locked : mapping of joint name to array_like
+        Welded joints, with what is said of them above.
+    settings : mapping of str to object
+        New values of fields of `Settings`.
+    given : tuple of str
+        Fields that change something, apart from settings, in the order of `STEPS`.
+    """
+
+    parameters: Mapping[str, ArrayLike] | None = None
+    frames: Mapping[str, tuple[str, ArrayLike]] | None = None
+    loops: Iterable[Loop] | None = None
+    actuators: Mapping[str, Actuator] | None = None
+    rotors: Iterable[Rotor] | None = None
+    joint_maps: Mapping[str, JointMap] | None = None
+    transmissions: Iterable[Transmission] | None = None
+    springs: Mapping[str, JointSpring] | Iterable[DescribedElement] | None = None
+    symbols: Mapping[str, str] | None = None
+    payload: Mapping[str, Inertia] | None = None
+    couplings: Iterable[AnyCoupling] | None = None
+    stops: CompliantStops | None = None
+    constraints: Iterable[AnyConstraint] | None = None
+    forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None
+    sensors: Iterable[AnySensor] | None = None
+    merge_hinges: bool = False
+    locked: Mapping[str, ArrayLike] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    given: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = []
+        for name in _FIELDS:
+            value = self.__dict__[name]
+            if value is not None and value is not False:
+                if name != "merge_hinges":
+                    value = self.__dict__[name] = _taken(name, value)
+                if value is not None:
+                    given.append(name)
+        self.__dict__["given"] = tuple(given)
+
+    def keeps_geometry(self, *, minimal: bool) -> bool:
+        """Whether these are numbers alone, which a robot can have without a model of its own.
+
+        In minimal coordinates joints that have stops or springs may have to be independent.
+        """
+        between = self.springs is not None and not isinstance(self.springs, Mapping)
+        return (
+            NUMBERS.issuperset(self.settings)
+            and _NUMBERS.issuperset(self.given)
+            and not between
+            and not (minimal and (self.stops or self.springs))
+        )
+
+    def applied(
+        self, mechanism: Mechanism, before: Settings, wanted: Settings, model: Model | None = None
+    ) -> tuple[Mechanism, Settings]:
+        """The changed description, and its settings.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+        before, wanted : Settings
+            Of the description, and those with ``settings``.
+        model : Model, optional
+            Of the robot that is made of the description, which has the names of parameters.
+        """
+        check_forces_act(wanted.passive, forces=self.forces, springs=self.springs)
+        now, whole = _Now(self, wanted.base == "floating", model), mechanism
+        steps = {name: getattr(self, name) for name in self.given}
+        if wanted.base not in ("fixed", before.base):
+            steps["base"] = wanted.base
+        if mechanism.transmissions and (self.actuators or model is None):
+            steps.setdefault("transmissions", ())  # those that there are, with other motors
+        for name, step in STEPS.items() if steps else ():
+            if name in steps:
+                mechanism = step(mechanism, steps[name], now)
+                whole = mechanism if name == "symbols" else whole
+        if now.floating and FLOATING_BASE in (self.locked or ()):
+            wanted = replace(wanted, base="fixed")
+        return with_whole_symbols(whole, mechanism), wanted
+
+
+@dataclass(frozen=True, eq=False)
+class _Now:
+    """What steps have to know besides the description.
+
+    Attributes
+    ----------
+    changes : Changes
+    floating : bool
+        The base floats.
+    model : Model or None
+        Of the description that all steps begin with.
+    """
+
+    changes: Changes
+    floating: bool
+    model: Model | None
+
+    def with_parameters(self, mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
+        """The first step, of the description that the model has."""
+        return mechanism if self.model is None else with_parameters(self.model, given)
+
+
+#: Each change of a description, in the order in which they are made.
+#:
+#: Numbers of the robot that there is, by the names that it has, come first. What is in files comes
+#: next: links, joints and motors, then springs between them, then names of these numbers. From
+#: there on the base is known. What needs coordinates comes when joints that follow are known, what
+#: needs constraints (a sensor of the force that holds one) after these. Joints that are welded or
+#: merged are so with everything that was said of them.
+STEPS: Mapping[str, Callable[[Mechanism, Any, _Now], Mechanism]] = {
+    "parameters": lambda mechanism, given, now: now.with_parameters(mechanism, given),
+    "frames": lambda mechanism, given, now: with_frames(mechanism, given),
+    "loops": lambda mechanism, given, now: with_loops(mechanism, given),
+    "actuators": lambda mechanism, given, now: with_actuators(
+        mechanism, given, now.changes.parameters or ()
+    ),
+    "rotors": lambda mechanism, given, now: with_rotors(mechanism, given),
+    "joint_maps": lambda mechanism, given, now: with_joint_maps(mechanism, given),
+    "transmissions": lambda mechanism, given, now: with_transmissions(mechanism, given),
+    "springs": lambda mechanism, given, now: with_springs(mechanism, given),
+    "symbols": lambda mechanism, given, now: with_symbols(mechanism, given),
+    "base": lambda mechanism, given, now: without_free_root(mechanism, given),
+    "payload": lambda mechanism, given, now: with_payloads(mechanism, given),
+    "couplings": lambda mechanism, given, now: with_couplings_added(mechanism, given),
+    "stops": lambda mechanism, given, now: with_stops(mechanism, given),
+    "constraints": lambda mechanism, given, now: with_constraints(
+        mechanism, given, floating=now.floating
+    ),
+    "forces": lambda mechanism, given, now: with_forces(mechanism, given, floating=now.floating),
+    "sensors": lambda mechanism, given, now: with_sensors(mechanism, given, floating=now.floating),
+    "merge_hinges": lambda mechanism, given, now: with_merged_hinges(mechanism),
+    "locked": lambda mechanism, given, now: with_locked(mechanism, given, floating=now.floating),
+}
+
+_FIELDS = tuple(name for name in STEPS if name != "base")
+
+#: Changes of numbers alone, where they do not make joints independent.
+_NUMBERS = frozenset({"parameters", "actuators", "springs", "payload", "stops"})
+
+#: What several objects have to be, where it is one class.
+_KINDS: dict[str, type] = {
+    "loops": Loop,
+    "rotors": Rotor,
+    "transmissions": Transmission,
+    "joint_maps": JointMap,
+}
+
+#: Fields of which an empty value is not the same as none.
+_IN_PLACE = ("forces", "sensors")
+
+
+def _taken(name: str, given: Any) -> Any:
+    """A field as steps take it: a dict, a tuple or an object; None if it changes nothing."""
+    if name == "stops":
+        expect(name, given, CompliantStops)
+        return given
+    if name == "springs":
+        if not isinstance(given, Mapping):
+            return named(name, given, "a mapping by joint name, or PointSprings") or None
+        return by_name(name, given) or None
+    by_names = isinstance(given, Mapping)
+    taken: Any = by_name(name, given) if by_names else named(name, given, name.capitalize())
+    if kind := _KINDS.get(name):
+        for value in taken.values() if by_names else taken:
+            expect(f"one of {name}", value, kind, name)
+    return taken if name in _IN_PLACE else taken or None
