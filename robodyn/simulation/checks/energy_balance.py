@@ -72,10 +72,13 @@ def balanced(
     several: Samples are several steps apart, so that the work between them is not known.
     """
     v, tau = (v, tau) if tau.any() else (v[..., :0], tau[..., :0])
-    done, missing, stored, largest = work_and_energy(t, v, tau, power, kinetic, potential)
-    allowed = part * np.maximum(stored, done) + rounding * largest + at_rest
-    known = (missing <= allowed) & (done <= (0.1 * part * stored if several else done))
-    return bool(known.all())
+    found = work_and_energy(t, v, tau, power, kinetic, potential)
+    still = np.broadcast_to(at_rest, found.shape[1:])
+    for done, missing, stored, largest, rest in zip(*found.tolist(), still.tolist(), strict=True):
+        allowed = part * max(stored, done) + rounding * largest + rest
+        if not (missing <= allowed and done <= (0.1 * part * stored if several else done)):
+            return False
+    return True
 
 
 @once_per_robot

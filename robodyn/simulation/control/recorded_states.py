@@ -3,14 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.control.state_log import StateLog
+from robodyn.errors import ShapeError
 
-__all__ = ["RecordedStates", "joined_states"]
+__all__ = ["RecordedStates", "StateLog", "joined_states"]
+
+
+class StateLog:
+    """Recorded entries of a state after each sample.
+
+    entries: Names under which parts of the state are recorded, and the path to each within it.
+    """
+
+    def __init__(self, entries: Sequence[tuple[str, tuple[str, ...]]]) -> None:
+        self._entries = tuple(entries)
+        self._times: list[FloatArray] = []
+        self._values: dict[str, list[FloatArray]] = {name: [] for name, _ in entries}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the recorded entries."""
+        return tuple(name for name, _ in self._entries)
+
+    def note(
+        self,
+        t: float,
+        state: Mapping[str, Any],
+        batch: tuple[int, ...],
+        widths: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Add a sample at ``t`` [s].
+
+        batch: Leading axes.
+        widths: Size of an entry in the state of one robot by name, where that is known.
+        Raises ShapeError: If an entry is not an array of numbers, or has another shape than before.
+        """
+        if self._entries:
+            seen = {
+                name: self._entry(name, path, t, state, batch, widths.get(name))[None]
+                for name, path in self._entries
+            }
+            self.extend(np.array([t]), seen)
+
+    def extend(self, t: FloatArray, values: Mapping[str, FloatArray]) -> None:
+        """Add some samples at ``t`` [s], shape (k,): arrays by name, shape (k, ..., m)."""
+        if len(t):
+            self._times.append(t)
+            for name, x in values.items():
+                self._values[name].append(x.copy())
+
+    def extend_rows(
+        self,
+        t: FloatArray,
+        rows: FloatArray,
+        places: Mapping[str, slice],
+        batch: tuple[int, ...],
+    ) -> None:
+        """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
+
+        rows (k, n, size): Of n motions.
+        places: Places of the recorded entries in a row.
+        batch: Leading axes of a state.
+        """
+        if places:
+            parts = {name: rows[..., place] for name, place in places.items()}
+            self.extend(
+                t, {name: x.reshape(len(t), *batch, x.shape[-1]) for name, x in parts.items()}
+            )
+
+    def _entry(
+        self,
+        name: str,
+        path: tuple[str, ...],
+        t: float,
+        state: Mapping[str, Any],
+        batch: tuple[int, ...],
+        width: int | None,
+    ) -> FloatArray:
+        """A recorded entry of a state, broadcast to shape (..., m).
+
+        The state may have one number for all motions or one for each, without the last axis; and m
+        numbers for all motions, if m is known.
+        """
+        found: Any = state
+        try:
+            for key in path:
+                found = found[key]
+            x = np.asarray(found, float)
+        except (KeyError, TypeError, ValueError):
+            x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
+        if width is not None and width > 1 and x.shape == (width,):
+            x = np.broadcast_to(x, (*batch, width))
+        elif x.shape in ((), batch):
+            x = np.broadcast_to(x[..., None], (*batch, 1))
+        before = self.shape(name) if self._times else (*batch, *x.shape[-1:])
+        if x.shape != before:
+            raise ShapeError(
+                f"a controller has {path[-1]!r} in its attribute recorded, and its state at "
+                f"t = {t:.6g} s is {dict(state)!r}, expected numbers of shape {before} under that "
+                "name",
+                name="state",
+                given=state,
+                expected=before,
+            )
+        return x
+
+    @property
+    def empty(self) -> bool:
+        """Whether there was no sample."""
+        return not self._times
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of the values recorded under a name, without the axis of samples."""
+        return self._values[name][0].shape[1:]
+
+    def write(self, name: str, t: FloatArray, into: FloatArray) -> None:
+        """Write what was recorded at the latest sample until each instant; leave earlier ones."""
+        at = np.searchsorted(np.concatenate(self._times), t, side="right") - 1
+        into[at >= 0] = np.concatenate(self._values[name])[at[at >= 0]]
+
+    def forget(self, t: float) -> None:
+        """Remove what is not needed for instants from ``t`` [s] on."""
+        if self._times:
+            times = np.concatenate(self._times)
+            first = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
+            self._times = [times[first:]]
+            for name, parts in self._values.items():
+                self._values[name] = [np.concatenate(parts)[first:]]
 
 
 class RecordedStates:
@@ -20,21 +144,18 @@ class RecordedStates:
         self._logs: dict[str, list[StateLog]] = {}
         self._all: list[StateLog] = []
 
-    def watch(self, controller: RunningController | None) -> None:
-        """Add a controller whose states are recorded, unless it was added before."""
-        if controller is not None and controller.log not in self._all:
-            self._take(controller.log)
-
-    def _take(self, log: StateLog) -> None:
-        self._all.append(log)
-        for name in log.names:
-            self._logs.setdefault(name, []).append(log)
+    def watch(self, log: StateLog) -> None:
+        """Add the log of a controller, unless it was added before."""
+        if log not in self._all:
+            self._all.append(log)
+            for name in log.names:
+                self._logs.setdefault(name, []).append(log)
 
     def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
         """Add what was recorded under a name at some instants."""
         log = StateLog([(name, (name,))])
         log.extend(t, {name: values})
-        self._take(log)
+        self.watch(log)
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """Recorded states at some instants, shape (n, ..., m); NaN where nothing was recorded.

@@ -26,8 +26,8 @@ from robodyn.simulation.control.controller import (
     recorded_entries,
     stateful,
 )
+from robodyn.simulation.control.recorded_states import StateLog
 from robodyn.simulation.control.state_layout import has_numbers
-from robodyn.simulation.control.state_log import StateLog
 
 __all__ = ["RunningController", "applied_forces"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen.llvm.programs.sample_passes import extremes
+from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 
 __all__ = ["PassedEdges", "passed_edges"]
 
@@ -29,11 +29,11 @@ def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     x (n, k): In C order.
     edges (2, k): Below and above; infinite where there is none.
     """
-    peaks, rows = extremes(x), [-1] * edges.size
-    left = peaks[0] < edges[0], peaks[1] > edges[1]
-    if not (left[0].any() or left[1].any()):
+    peaks = extremes_beyond(x, edges)
+    if peaks is None:
         return None
-    for k in np.flatnonzero(left).tolist():
+    rows = [-1] * edges.size
+    for k in np.flatnonzero([peaks[0] < edges[0], peaks[1] > edges[1]]).tolist():
         upper, column = divmod(k, x.shape[1])
         values, edge = x[:, column], edges[upper, column]
         rows[k] = int((values > edge if upper else values < edge).argmax())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -25,7 +27,8 @@ class BrokenMotions:
 
     def __init__(self, q: FloatArray, v: FloatArray) -> None:
         self._shape = q.shape[:-1]  # a single motion, of none, ends where it breaks down
-        self._start = tuple(x.reshape(-1, x.shape[-1]).copy() for x in (q, v))
+        count = math.prod(self._shape)
+        self._start = tuple(x.reshape(count, x.shape[-1]).copy() for x in (q, v))
         self._errors: dict[int, SimulationError] = {}
         self._latest: dict[int, float] = {}
 
@@ -47,8 +50,8 @@ class BrokenMotions:
     def add(self, error: SimulationError, t: float) -> None:
         """Keep why the motion that an error names has broken down at ``t`` [s].
 
-        The error is raised if it names none, if one has broken down at this instant before, or if
-        no other motion goes on.
+        The error is raised if it names none, or one that has broken down at this instant before;
+        that of the first one, if no other motion goes on.
         """
         if not (self._shape and error.motion):
             raise error
@@ -56,8 +59,10 @@ class BrokenMotions:
         again = self._latest.get(row) == t
         self._latest[row] = t
         self._errors.setdefault(row, error)
-        if again or len(self._errors) == len(self._start[0]):
+        if again:
             raise error
+        if len(self._errors) == len(self._start[0]):
+            raise next(iter(self._errors.values()))
 
     def finite(
         self, robot: Robot, tau: FloatArray, t: float, step: int, breaking: OnError

@@ -79,6 +79,8 @@ class EventHandler:
 
     def due(self) -> tuple[WitnessFunction, ...]:
         """Events at given instants that are due."""
+        if not self._timed:
+            return ()
         t = self._now.t
         due = tuple(witness for at, witness in self._timed if at == t)
         self._timed = [(at, witness) for at, witness in self._timed if at > t]

@@ -9,8 +9,6 @@ first event within it, the motion goes there, and `EventHandler` applies what it
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -99,10 +97,10 @@ class Motion:
         if self._recorded is not None:
             return self._recorded.advance(k)
         events, now = self._events, self._now
-        if now.keep_next or now.sampled or not events.detector.sure_of_sides:
+        if not self._has_events or now.keep_next or now.sampled:
             return 0
         until = events.next_instant
-        if until <= self._times[k + 1]:
+        if until <= self._times[k + 1] or not events.detector.sure_of_sides:
             return 0
         steps, stop, before = self._speculative_steps(), k + 1, now.tau
         if steps is None:
@@ -182,9 +180,12 @@ class Motion:
         t, q, v, tau, h = now.t, now.q, now.v, now.tau, goal - now.t
         a = now.accelerations()[0]
 
-        @functools.cache
+        known = {0.0: (q, v)}
+
         def after(part: float) -> tuple[FloatArray, FloatArray]:
-            return (q, v) if part == 0.0 else now.stepper.step(t, q, v, tau, part, a)
+            if part not in known:
+                known[part] = now.stepper.step(t, q, v, tau, part, a)
+            return known[part]
 
         with now.breaking(goal):
             part, found = detector.first(t, h, step, after)

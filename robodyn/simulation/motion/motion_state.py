@@ -65,7 +65,7 @@ class MotionState:
             self._begin(mode)
         elif mode.controller is not self.mode.controller:
             self.mode = mode
-            self.records.current.controller_states.watch(mode.controller)
+            self._watch_controller()
 
     def _begin(self, mode: Mode) -> None:
         self.mode, options, robot = mode, self._options, mode.robot
@@ -77,9 +77,13 @@ class MotionState:
             code = self.stepper.by_machine_code and self.limits.of_joints_alone
             mode.controller.runs_code = code and not options.batch
         self.records.begin(mode, self.t)
-        self.records.current.controller_states.watch(mode.controller)
+        self._watch_controller()
         if self.tau.shape[-1] != robot.nv:
             self.tau = np.zeros(robot.nv)
+
+    def _watch_controller(self) -> None:
+        if self.mode.controller is not None:
+            self.records.current.controller_states.watch(self.mode.controller.log)
 
     def compiled(self, with_controller: bool, tabled: int | None = None) -> CompiledMotion | None:
         """The motion from here on as machine code; ``None`` if there is none of it.

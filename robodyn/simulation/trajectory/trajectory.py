@@ -33,6 +33,7 @@ from robodyn.simulation.trajectory.motion_table import motion_table
 from robodyn.simulation.trajectory.phases import at_instants, joined, slice_phases
 from robodyn.simulation.trajectory.resampling import instants_of, resampled
 from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.states.energies import by_sensor, measurements
 from robodyn.simulation.trajectory.states.energy_audit import (
     EnergyAudit,
     audit_of,
@@ -42,7 +43,6 @@ from robodyn.simulation.trajectory.states.energy_audit import (
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
 from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
-from robodyn.simulation.trajectory.states.measurements import by_sensor, measurements
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
 

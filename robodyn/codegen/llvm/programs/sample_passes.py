@@ -19,22 +19,28 @@ from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.codegen.llvm.target.once import once
 
-__all__ = ["extremes", "work_and_energy"]
+__all__ = ["extremes_beyond", "work_and_energy"]
 
 #: Number of rows that are examined together, so that inner loops are long.
 TOGETHER = 8
 INFINITE = "0x7FF0000000000000", "0xFFF0000000000000"
 
 
-def extremes(x: FloatArray) -> FloatArray:
-    """The least and the largest number of each column, shape (2, k); infinite where all are NaN.
+def extremes_beyond(x: FloatArray, edges: FloatArray) -> FloatArray | None:
+    """The least and the largest number of each column, shape (2, k); None if none is beyond edges.
 
-    ``x`` (n, k) is in C order.
+    They are infinite where all numbers of a column are NaN.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, k)
+    edges : ndarray, shape (2, k)
+        Both in C order.
     """
     n, k = x.shape
     found = np.empty((2, TOGETHER, k))
-    _extremes().run(address_of(x), n, k, address_of(found))
-    return found[:, 0]
+    beyond = _extremes().run(address_of(x), n, k, address_of(edges), address_of(found))
+    return found[:, 0] if beyond else None
 
 
 def work_and_energy(
@@ -68,9 +74,9 @@ def work_and_energy(
 
 @once
 def _extremes() -> LoadedFunction:
-    code = Code("@extremes(ptr %x, i64 %n, i64 %k, ptr %found)")
+    code = Code("@extremes(ptr %x, i64 %n, i64 %k, ptr %edges, ptr %found)", "i64")
     n, k = code.argument("n", "i64"), code.argument("k", "i64")
-    x, found = Buffer(code, "%x"), Buffer(code, "%found")
+    x, edges, found = (Buffer(code, f"%{name}") for name in ("x", "edges", "found"))
     sides = [(found, "<"), (found.part(k * TOGETHER), ">")]
     for (peak, _), start in zip(sides, INFINITE, strict=True):
         for j in code.each(k * TOGETHER):
@@ -94,7 +100,13 @@ def _extremes() -> LoadedFunction:
         for peak, sign in sides:
             for j in code.each(k):
                 look(j, peak.get(group * k + j), peak, sign)
-    return _loaded(code, "extremes", "looking at limits", "pqqp")
+    beyond = code.variable(0)
+    for j in code.each(k):
+        for (peak, sign), edge in zip(sides, (edges, edges.part(k)), strict=True):
+            with code.when(code.operation(sign, peak.get(j), edge.get(j)), expected=False):
+                beyond.value = 1
+    code.give(beyond.value)
+    return _loaded(code, "extremes", "looking at limits", "pqqpp", ctypes.c_int64)
 
 
 @once
@@ -145,8 +157,8 @@ def _twice(code: Code, start: Number) -> tuple[Variable, Variable]:
     return code.variable(start), code.variable(start)
 
 
-def _loaded(code: Code, name: str, what: str, kinds: str) -> LoadedFunction:
+def _loaded(code: Code, name: str, what: str, kinds: str, result: Any = None) -> LoadedFunction:
     """A function of pointers, ``p``, and integers, ``q``."""
     types: dict[str, Any] = {"p": ctypes.c_void_p, "q": ctypes.c_int64}
-    kind = ctypes.CFUNCTYPE(None, *(types[x] for x in kinds))
+    kind = ctypes.CFUNCTYPE(result, *(types[x] for x in kinds))
     return LoadedFunction(code.ir(), name, what, kind)

@@ -1,4 +1,4 @@
-"""Energies, gaps and loads of samples of a motion."""
+"""Energies, gaps, loads and measurements of samples of a motion."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description.sensor import DescribedSensor
 from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.results import JointWrenches, joined_wrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
 __all__ = [
+    "by_sensor",
     "elastic_energy",
     "joint_loads",
     "kinetic_energy",
     "largest_gap",
+    "measurements",
     "motor_speeds",
     "motor_torques",
     "potential_energy",
@@ -91,3 +94,32 @@ def _known(joints: tuple[str, ...], samples: Samples, phases: Sequence[Samples])
 
     unknown = [name for name in joints if not any(has(x, name) for x in phases)]
     return tuple(name for name in joints if has(samples, name) or name in unknown)
+
+
+def measurements(samples: Samples) -> FloatArray:
+    """Measurements of all sensors, concatenated, shape (n, ..., m).
+
+    How a closed linkage shares its load among joints depends on the forces as much as on the
+    accelerations.
+    """
+    x, sensors = samples, samples.robot.sensors
+    robot = x.robot.at(x.time)
+    loaded = [s.name for s in sensors if s.kind == "wrench" and x.robot.nc]
+    others = [s.name for s in sensors if s.name not in loaded]
+    base, wrenches = x.base, x.wrenches or None
+    shown: dict[str, FloatArray] = {}
+    if others:
+        shown |= robot.measure(x.q, x.v, x.a, sensors=others, wrenches=wrenches, base=base)
+    if loaded:
+        shown |= robot.measure(x.q, x.v, tau=x.tau, sensors=loaded, wrenches=wrenches, base=base)
+    leading = x.q.shape[:-1]
+    return np.concatenate(
+        [np.broadcast_to(shown[s.name], (*leading, len(s.columns))) for s in sensors], axis=-1
+    )
+
+
+def by_sensor(sensors: Sequence[DescribedSensor], numbers: FloatArray) -> dict[str, FloatArray]:
+    """Measurements by the name of each sensor, shape (n, ..., k)."""
+    ends = np.cumsum([len(s.columns) for s in sensors])
+    parts = np.split(numbers, ends[:-1], axis=-1)
+    return {s.name: part for s, part in zip(sensors, parts, strict=True)}
