@@ -42,8 +42,8 @@ class PseudoInverse:
                 (e3, product, THIRD_MOBILITY),
             )
         )
-        self._one = where(-second[0] > 0.0, 1.0, 0.0)
-        self._three = where(third[1] > 0.0, 1.0, 0.0) * (1.0 - self._one)
+        self._one: Number = where(-second[0] > 0.0, 1.0, 0.0)
+        self._three: Number = where(third[1] > 0.0, 1.0, 0.0) * (1.0 - self._one)
         none = e3 + product * THIRD_MOBILITY[0]
         #: Numbers of which one is negative if the rank is in doubt.
         self.tests = [
