@@ -38,7 +38,6 @@ class PlanLaw:
 
     Attributes
     ----------
-    robot : Robot
     times : ndarray, shape (n + 1,) [s]
         Times of samples; forces are zero from the last one on.
     motors : tuple of int

@@ -78,7 +78,6 @@ def dynamics(
 
     Parameters
     ----------
-    robot : Robot
     name : str or Function
         Its name, or a function that was derived from one of the robot.
     arrays : mapping of str to ndarray

@@ -100,7 +100,6 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
         Jump of that velocity a unit of impulse.
     n : ndarray, shape (..., 3)
         Unit normal, into the link.
-    restitution, friction : float
 
     Raises
     ------

@@ -40,11 +40,8 @@ class Body:
     ----------
     code : Code
         The function that they are written into.
-    program : Program
     found : Superwords
         Of the code for one state; it has the sums that are one instruction with a product, too.
-    target : Target
-    dtype : {"double", "float"}
     lanes : int
         States in a vector.
     """

@@ -26,7 +26,6 @@ class Sliding:
         Unit normal, and unit direction of the slip.
     jump : callable
         From an impulse to the jump of that velocity.
-    restitution, friction : number
 
     Attributes
     ----------
