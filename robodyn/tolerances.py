@@ -400,8 +400,6 @@ LANDED_DEPTH = 1e-9
 SHORTEST_STEP = 1e-13
 #: Part of a period by which the instants of a controller may be early or late, by rounding.
 SAMPLE_TIME_ROUNDING = 1e-9
-#: A time in which no force changes, and by which changes can be divided all the same [s].
-NO_TIME = 1e-200
 #: Shorter motions than this [s] have a duration whose square is zero.
 SHORTEST_DURATION = 1e-100
 #: Part by which the numbers of a robot may differ from those in the file of its motion: the same

@@ -20,7 +20,7 @@ from ..support.gains import gain
 from ..support.motor_space import motor_space
 from ..support.pickling import reduce_by_fields
 from ..support.plant import base_path, motor_speeds
-from ..support.symbols import base_at, is_symbolic, times
+from ..support.symbols import base_at, times
 from ..wrappers.wrapping import first_forces
 from .passivity_based import PassivityBased
 
@@ -163,16 +163,10 @@ def _regressor(robot: Robot) -> Regressor:
     def at(q: Any, v: Any, s: Any, a: Any, base: Any, t: float) -> FloatArray:
         follow, Y = reduced(q, v, a, base, t)
         other = follow(s)
-        if is_symbolic(q):
-            pairs = [(v + other, v - other), *([] if base is None else [(-other, other)])]
-            for one, two in pairs:
-                first, second = (reduced(q, w, np.zeros(np.shape(a)), base, t) for w in (one, two))
-                Y = Y - 0.25 * (first[1] - second[1])
-            return np.asarray(Y)
-        w = np.stack([v + other, v - other, *([] if base is None else [-other, other])])
-        still = np.zeros((len(w), *np.shape(a)))
-        _, found = reduced(np.broadcast_to(q, (len(w), *q.shape)), w, still, base, t)
-        return np.asarray(Y - 0.25 * (found[::2] - found[1::2]).sum(axis=0))
+        for one, two in [(v + other, v - other), *([] if base is None else [(-other, other)])]:
+            first, second = (reduced(q, w, np.zeros(np.shape(a)), base, t) for w in (one, two))
+            Y = Y - 0.25 * (first[1] - second[1])
+        return np.asarray(Y)
 
     return at
 

@@ -64,7 +64,6 @@ class Descent:
         Derivatives of its steps, which have to be set before `change` is called.
     costs : list of float
         Costs of the successive motions.
-    converged : bool
     reason : str
         Why the search ended.
     """

@@ -50,10 +50,8 @@ class ForwardPass:
 
     Parameters
     ----------
-    loads : Loads
     integrator : str
         An explicit one.
-    law : PlanLaw
     """
 
     def __init__(self, loads: Loads, integrator: IntegratorName, law: PlanLaw) -> None:
@@ -78,7 +76,6 @@ class ForwardPass:
 
         Parameters
         ----------
-        runs : sequence of Samples or Trajectory
         tables : sequence of tuple of ndarray
             Arguments of `PlanLaw.lead` for each motion; the whole change is made.
 

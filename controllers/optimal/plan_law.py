@@ -12,9 +12,9 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.symbolic.scalar import clip
 
 from ..support.linear_feedback import linear_feedback, state_error
-from ..support.symbols import cut
 
 __all__ = ["PlanLaw"]
 
@@ -38,7 +38,6 @@ class PlanLaw:
 
     Attributes
     ----------
-    robot : Robot
     times : ndarray, shape (n + 1,) [s]
         Times of samples; forces are zero from the last one on.
     motors : tuple of int
@@ -104,7 +103,7 @@ class PlanLaw:
         forces = linear_feedback(self.motors, self.robot.nv, tau, wanted.gains, error)
         finite = np.flatnonzero(np.isfinite(self.most))
         at = np.array(self.motors, int)[finite]
-        forces[..., at] = cut(forces[..., at], self.most[finite])
+        forces[..., at] = clip(forces[..., at], -self.most[finite], self.most[finite])
         return forces, state
 
     def _at(self, t: float) -> _Tables:

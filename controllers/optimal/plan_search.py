@@ -108,8 +108,6 @@ class PlanSearch:
         ----------
         starts : mapping of str to Start
             By names for errors and warnings.
-        iterations : int
-        tolerance : float
         """
         searches = [
             Descent(self._motion(self._begun(name, start)), self._forces, iterations, tolerance)

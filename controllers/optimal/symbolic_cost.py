@@ -140,8 +140,10 @@ def _traced(robot: Robot, name: str, formula: Callable[..., Any], ports: list[Po
     if isinstance(cost, np.ndarray) and cost.size == 1 and not cost.ndim:
         cost = cost[()]
     if not isinstance(cost, Scalar | int | float | np.number):
+        array = isinstance(cost, np.ndarray)
+        kind = f"an array of shape {cost.shape}" if array else type(cost).__name__
         raise ShapeError(
-            f"{name} returned {type(cost).__name__} for symbols, expected one number made of them",
+            f"{name} returned {kind} for symbols, expected one number made of them",
             name=name,
             given=cost,
         )

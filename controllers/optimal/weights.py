@@ -20,7 +20,6 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     name : str
         Of the argument, for messages.
     value : array_like, shape (), (size,) or (size, size)
-    size : int
     of : str
         The weighted quantity, for messages.
     definite : bool

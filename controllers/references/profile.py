@@ -86,7 +86,6 @@ class Through:
     Attributes
     ----------
     waypoints : ndarray, shape (m, n) [rad, m]
-    segments : tuple of Segment
     duration : float [s]
         When it arrives at the last waypoint.
     """

@@ -65,7 +65,6 @@ def linear_feedback(
     ----------
     motors : tuple of int
         Indices in v of m motors.
-    nv : int
     tau : ndarray, shape (m,)
     gains : ndarray, shape (m, n)
     error : ndarray, shape (..., n)

@@ -116,7 +116,6 @@ def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
 
     Parameters
     ----------
-    robot : Robot
     why : str
         What needs that, and what to do, for the error.
     floats : bool

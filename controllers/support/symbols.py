@@ -13,13 +13,12 @@ from robodyn.codegen import Function
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.symbolic.scalar import Scalar, clip
+from robodyn.symbolic.scalar import Scalar
 
 from .gains import checked_reference
 
 __all__ = [
     "base_at",
-    "cut",
     "dynamics",
     "is_symbolic",
     "reference_at",
@@ -78,7 +77,6 @@ def dynamics(
 
     Parameters
     ----------
-    robot : Robot
     name : str or Function
         Its name, or a function that was derived from one of the robot.
     arrays : mapping of str to ndarray
@@ -103,16 +101,3 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
     if is_symbolic(A) or is_symbolic(x):
         return A @ x
     return np.asarray(np.einsum("...ij,...j->...i", A, x))
-
-
-def cut(x: FloatArray, most: FloatArray) -> FloatArray:
-    """Numbers or symbols clipped to ``-most <= x <= most``; those within are unchanged.
-
-    Parameters
-    ----------
-    x : ndarray, shape (..., n)
-    most : ndarray, shape (n,)
-        Positive numbers or symbols.
-    """
-    found: FloatArray = clip(x, -most, most)
-    return found

@@ -57,7 +57,6 @@ class TaskState:
         Jacobian from speeds of motors to the frame's velocity.
     whole : ndarray, shape (..., 6, n)
         Jacobian of all components, whether they are controlled or not.
-    motors : MotorSpace
     posture : ndarray, shape (..., n), or None
         Accelerations of motors towards the posture.
     """
@@ -78,8 +77,6 @@ class Task:
 
     Parameters
     ----------
-    robot : Robot
-    frame : str
     reference : callable
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of a robot whose frame has
         the desired motion.

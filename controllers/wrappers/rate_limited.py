@@ -13,9 +13,8 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.tolerances import NO_TIME
+from robodyn.symbolic.scalar import clip
 
-from ..support.symbols import cut, is_symbolic
 from .wrapping import (
     first_forces,
     fitting,
@@ -103,15 +102,6 @@ class RateLimited:
         """Forces as near to those of the controller as the rate allows."""
         tau, inner = update_of(self.controller, sample, state[INNER])
         rate = fitting("rate", self._rate, tau.shape[-1])
-        tau = _within(tau, state["torque"], rate, sample)
+        last, change = state["torque"], rate * sample.h
+        tau = clip(tau, last - change, last + change)
         return tau, {"torque": tau, INNER: inner}
-
-
-def _within(
-    tau: FloatArray, last: FloatArray, rate: FloatArray, sample: ControllerSample
-) -> FloatArray:
-    """Forces, or the nearest to them that differ from the last ones by no more than the rate."""
-    if not is_symbolic(tau):
-        return np.clip(tau, last - rate * sample.h, last + rate * sample.h)
-    change = rate * sample.function_of_dt(lambda h: np.maximum(h, NO_TIME))
-    return np.asarray(last + cut(tau - last, change), object)

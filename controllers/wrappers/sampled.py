@@ -19,8 +19,8 @@ from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.control.signals import steps_between
-from robodyn.simulation.control.tracing import SymbolicTime, Trace
-from robodyn.symbolic.scalar import Number, Scalar
+from robodyn.simulation.control.tracing import Trace
+from robodyn.symbolic.scalar import Scalar, where
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import checked_call, state_of
@@ -178,39 +178,47 @@ class Sampled:
     def initial_state(self, sample: ControllerSample) -> State:
         """No sample taken, and no result on its way."""
         sample = self._seen(sample)
-        inner = {INNER: initial_state_of(self.controller, sample)}
-        zeros = np.zeros(sample.v.shape)
-        if not isinstance(sample.t, SymbolicTime):
-            results = {"count": -1.0, "times": list[float](), "results": list[FloatArray]()}
-            return {**results, "sampled": sample.t, "impulse": zeros, **inner}
-        trace, nv = sample.t.trace, len(sample.v)
-        if trace.step is not None:
-            return {"results": np.zeros((self._steps_late(trace.step) + 1, nv)), **inner}
-        n = self._plan(trace).most
-        results = {"count": -1.0, "times": np.zeros(n), "results": np.zeros((n, nv))}
-        return {**results, "sampled": sample.t, "impulse": zeros, **inner}
+        inner, zeros = {INNER: initial_state_of(self.controller, sample)}, np.zeros(sample.v.shape)
+        trace, pending = getattr(sample.t, "trace", None), 0
+        if trace is not None and trace.step is not None:
+            return {"results": np.zeros((self._steps_late(trace.step) + 1, *zeros.shape)), **inner}
+        if trace is not None:  # as many as there may be, of which those to come are without effect
+            pending = self._plan(trace).most
+        results = {"times": np.zeros(pending), "results": np.zeros((pending, *zeros.shape))}
+        return {"count": -1.0, **results, "sampled": sample.t, "impulse": zeros, **inner}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces; how many samples it should have taken, when it did, and results on their way."""
-        if isinstance(sample.t, SymbolicTime):
-            if sample.t.trace.step is not None:
-                return self._at_steps(sample, sample.t.trace.step, state)
-            return self._in_symbols(sample, sample.t.trace, state)
-        slack = SAMPLE_TIME_ROUNDING * max(self.period, self.delay)
-        count, times, results = (state[key] for key in ("count", "times", "results"))
-        inner, last = state[INNER], state["sampled"]
-        impulse = state["impulse"] + sample.impulse
-        due = math.floor((sample.t + slack) / self.period) if self.period else count + 1
-        if due > count:
-            own = self._seen(sample)._replace(h=sample.t - last, impulse=impulse)
-            tau_new, inner = update_of(self.controller, own, inner)
-            times, results = [sample.t, *times], [tau_new, *results]
-            count, last, impulse = due, sample.t, np.zeros(impulse.shape)
-        acting = (k for k, at in enumerate(times) if at + self.delay <= sample.t + slack)
-        k = next(acting, len(times))
-        tau = results[k] if k < len(times) else np.zeros(sample.v.shape)
-        kept = {"count": count, "times": times[: k + 1], "results": results[: k + 1]}
-        return tau, {**kept, "sampled": last, "impulse": impulse, INNER: inner}
+        trace, slack = getattr(sample.t, "trace", None), self._slack
+        if trace is not None and trace.step is not None:
+            return self._at_steps(sample, trace.step, state)
+        impulse, taken = state["impulse"] + sample.impulse, True
+        kept, h, most = {**state, "impulse": impulse}, sample.t - state["sampled"], None
+        if trace is not None:
+            taken, due, h, most = self._planned(sample, trace)
+        else:
+            due = _due(sample.t, self.period, slack) if self.period else state["count"] + 1
+            taken = bool(due > state["count"])
+        if taken is not False:
+            own = self._seen(sample)._replace(h=h, impulse=impulse)
+            tau, inner = update_of(self.controller, own, _copied(state[INNER]))
+            results = np.array([tau, *state["results"]][:most])
+            new = {"count": due, "times": np.array([sample.t, *state["times"]][:most])}
+            new |= {"results": results, "sampled": sample.t, "impulse": 0.0 * impulse, INNER: inner}
+            kept = _chosen(taken, new, kept)
+        acts = [at + self.delay <= sample.t + slack for at in kept["times"]]
+        tau = np.zeros(sample.v.shape)
+        for acting, result in zip(acts[::-1], kept["results"][::-1], strict=True):
+            tau = where(acting, result, tau)
+        if trace is None:  # those before the one that acts are done with
+            needed = acts.index(True) + 1 if True in acts else len(acts)
+            kept |= {name: kept[name][:needed] for name in ("times", "results")}
+        return tau, kept
+
+    @property
+    def _slack(self) -> float:
+        """By how much earlier an instant counts as one at which it is due [s]."""
+        return SAMPLE_TIME_ROUNDING * max(self.period, self.delay)
 
     def _steps_late(self, step: float) -> int:
         """Steps by which results act late, where samples come at equal steps [s].
@@ -246,71 +254,38 @@ class Sampled:
         """
         if trace.times is None or not len(trace.times):
             raise Untraceable
-        return _plan(trace.times, self.period, self.delay)
+        return _plan(trace.times, self.period, self.delay, self._slack)
 
-    def _in_symbols(
-        self, sample: ControllerSample, trace: Trace, state: State
-    ) -> tuple[FloatArray, State]:
+    def _planned(self, sample: ControllerSample, trace: Trace) -> tuple[Any, Any, Any, int]:
+        """In symbols: whether it takes a sample, how many it should have taken, since when."""
         if getattr(sample.h, "intervals", steps_between) is not steps_between:
             raise Untraceable  # within another one with a period of its own
         plan = self._plan(trace)
-        n = plan.most
-        row = trace.sample_signal("sampled", 4 + 2 * n, partial(_rows, plan))
-        schedule, acting, times = SampleSchedule(*row[:4]), row[4 : 4 + n], row[4 + n :]
-        h, impulse = trace.interval(partial(_intervals, plan)), state["impulse"] + sample.impulse
-        own = sample._replace(h=h, impulse=impulse)  # type: ignore[arg-type]
-        tau_new, inner = update_of(self.controller, own, _copied(state[INNER]))
-        before = state["results"]
-        new = np.zeros((n, len(tau_new)), object)
-        new[0], new[1:] = tau_new, before[:-1]
-        results = schedule.chosen(new, before)
-        kept = {"count": schedule.due, "times": times, "results": results}
-        return acting @ results, {
-            **kept,
-            "sampled": schedule.latest,
-            "impulse": schedule.rests * impulse,
-            INNER: schedule.chosen(inner, state[INNER]),
-        }
+        taken, due = trace.sample_signal("sampled", 2, partial(_rows, plan))
+        return taken > 0.5, due, trace.interval(partial(_intervals, plan)), plan.most
 
 
-class SampleSchedule(NamedTuple):
-    """When a digital controller takes samples, in symbols for the present instant.
+def _chosen(taken: Any, new: Any, old: Any) -> Any:
+    """A state after a sample where it takes one, and the old one elsewhere.
 
-    Attributes
-    ----------
-    samples, rests : Number
-        1 and 0 where it takes one, 0 and 1 where it does not.
-    latest : Number [s]
-        When it took the latest one, this instant counted.
-    due : Number
-        How many it should have taken.
+    Raises
+    ------
+    Untraceable
+        If they are made of other arrays, lists and mappings.
     """
-
-    samples: Number
-    rests: Number
-    latest: Number
-    due: Number
-
-    def chosen(self, new: Any, old: Any) -> Any:
-        """A state after a sample where it takes one, and the old one elsewhere, to the last bit.
-
-        Raises
-        ------
-        Untraceable
-            If they are made of other arrays, lists and mappings.
-        """
-        if isinstance(old, Mapping):
-            if not isinstance(new, Mapping) or new.keys() != old.keys():
-                raise Untraceable
-            return {key: self.chosen(new[key], old[key]) for key in old}
-        if type(old) in (list, tuple):
-            if type(new) is not type(old) or len(new) != len(old):
-                raise Untraceable
-            return type(old)(map(self.chosen, new, old))
-        if np.shape(new) != np.shape(old) or not isinstance(new, (np.ndarray, *NUMBERS)):
+    if taken is True:
+        return new
+    if isinstance(old, Mapping):
+        if not isinstance(new, Mapping) or new.keys() != old.keys():
             raise Untraceable
-        mixed = self.samples * np.asarray(new, object) + self.rests * np.asarray(old, object)
-        return np.asarray(mixed, object)
+        return {key: _chosen(taken, new[key], old[key]) for key in old}
+    if type(old) in (list, tuple):
+        if type(new) is not type(old) or len(new) != len(old):
+            raise Untraceable
+        return type(old)(_chosen(taken, *pair) for pair in zip(new, old, strict=True))
+    if np.shape(new) != np.shape(old) or not isinstance(new, (np.ndarray, *NUMBERS)):
+        raise Untraceable
+    return where(taken, new, old)
 
 
 def _copied(state: Any) -> Any:
@@ -323,7 +298,7 @@ def _copied(state: Any) -> Any:
 
 
 def _rows(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
-    return plan.rows(first, stop)
+    return np.stack([plan.taken[first:stop], plan.due[first:stop]], axis=1, dtype=float)
 
 
 def _intervals(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
@@ -331,57 +306,39 @@ def _intervals(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatAr
 
 
 class _Plan(NamedTuple):
-    """When a digital controller takes samples and acts, at each of n instants.
+    """When a digital controller takes samples, at each of n instants.
 
     Attributes
     ----------
     most : int
         Samples whose results are on their way at once, the latest one counted.
-    at : ndarray, shape (k,) [s]
-        Of all samples.
     taken : ndarray of bool, shape (n,)
     due : ndarray, shape (n,)
         How many samples it should have taken, before the first instant as well.
-    latest, acting : ndarray of int, shape (n,)
-        The latest sample, and the one that acts; -1: none does.
     intervals : ndarray, shape (n,) [s]
         Since the sample before, where it takes one; zero at the first.
     """
 
     most: int
-    at: FloatArray
     taken: Array
     due: FloatArray
-    latest: Array
-    acting: Array
     intervals: FloatArray
 
-    def rows(self, first: int, stop: int) -> FloatArray:
-        """The inputs of machine code at some instants, a row for each.
 
-        Whether it takes a sample, whether it does not, when it did last, how many it should have
-        taken; for the samples whose results are on their way, counted backward from the latest, one
-        for the one that acts, and when they were: zero where there is none.
-        """
-        some = slice(first, stop)
-        taken, latest, acting = self.taken[some], self.latest[some], self.acting[some]
-        back = latest[:, None] - np.arange(self.most)
-        acts = (back == acting[:, None]) & (back >= 0)
-        times = np.where(back >= 0, self.at[np.maximum(back, 0)], 0.0)
-        columns = [taken, ~taken, times[:, 0], self.due[some]]
-        return np.concatenate([np.stack(columns, axis=1, dtype=float), acts, times], axis=1)
+def _due(t: Any, period: float, slack: float) -> Any:
+    """How many samples it should have taken, but for the first one."""
+    return np.floor((t + slack) / period)
 
 
-def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
-    """When a digital controller takes samples and acts.
+def _plan(t: FloatArray, period: float, delay: float, slack: float) -> _Plan:
+    """When a digital controller takes samples.
 
     Raises
     ------
     Untraceable
         If machine code cannot do it: there is no sample at once, or too much is on its way.
     """
-    slack = SAMPLE_TIME_ROUNDING * max(period, delay)
-    due = np.floor((t + slack) / period) if period else np.arange(len(t), dtype=float)
+    due = _due(t, period, slack) if period else np.arange(len(t), dtype=float)
     taken = np.diff(due, prepend=-1.0) > 0.0
     at = t[taken]
     latest = np.cumsum(taken) - 1
@@ -391,8 +348,7 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
         raise Untraceable
     since = np.diff(at, prepend=at[0])
     waiting = since[-1] if len(at) > 1 else 1.0  # of no sample: any that is not zero
-    intervals = np.where(taken, since[latest], waiting)
-    return _Plan(most, at, taken, due, latest, acts, intervals)
+    return _Plan(most, taken, due, np.where(taken, since[latest], waiting))
 
 
 def _is_part(step: float, whole: float) -> bool:

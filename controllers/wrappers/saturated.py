@@ -19,8 +19,9 @@ from robodyn.simulation.limits.bounds import (
     own_effort_bounds,
     within_motors,
 )
+from robodyn.symbolic.scalar import clip
 
-from ..support.symbols import cut, is_symbolic
+from ..support.symbols import is_symbolic
 from .wrapping import (
     first_forces,
     fitting,
@@ -106,7 +107,7 @@ class Saturated:
         limits = np.broadcast_to(fitting("limits", self._limits, *nv), nv)
         tau[..., limits == 0.0] = 0.0
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
-        tau[..., at] = cut(tau[..., at], limits[at])
+        tau[..., at] = clip(tau[..., at], -limits[at], limits[at])
         if self.limits is None:
             tau = self._within_motors(tau, sample.t, sample.q)
         return tau, {INNER: inner}
@@ -121,7 +122,7 @@ class Saturated:
         for x in limited_motors(robot):
             wanted, top = x.torques(tau), motor_bounds(x)
             torques, at = wanted.copy(), np.flatnonzero(np.isfinite(top))
-            torques[..., at] = cut(wanted[..., at], top[at])
+            torques[..., at] = clip(wanted[..., at], -top[at], top[at])
             tau[..., x.speeds] = tau[..., x.speeds] + x.forces(torques - wanted)
         return tau
 

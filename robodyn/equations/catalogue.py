@@ -81,7 +81,6 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
     ----------
     name : str
         A key of `QUANTITIES`.
-    setup : Setup
     options : mapping
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``; ``numbers``: those of the robot are the last input, and are tried with these.

@@ -25,7 +25,6 @@ class ForceLaw:
 
     Attributes
     ----------
-    name : str
     joint : str
         The joint along which it acts; empty where it acts on frames.
     places : tuple of (link, ndarray of shape (4, 4))

@@ -22,7 +22,6 @@ class Pushes:
 
     Attributes
     ----------
-    model : Model
     closures : tuple of Closure
         Of each freedom.
     speeds : ndarray, shape (..., n) [rad/s, m/s]

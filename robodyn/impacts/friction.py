@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.equations.quantities.common.sliding import Sliding
 from robodyn.errors import ImpactError, SettingsError
-from robodyn.tolerances import FRICTION_ROUNDING, SLIP_ENDED
+from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import FRICTION_ROUNDING
 
 __all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
 
@@ -98,7 +100,6 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
         Jump of that velocity a unit of impulse.
     n : ndarray, shape (..., 3)
         Unit normal, into the link.
-    restitution, friction : float
 
     Raises
     ------
@@ -106,38 +107,34 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
         If the contact wedges: no impulse within the cone parts the bodies.
     """
     u_n = np.minimum(_dot(u, n), 0.0)[..., None]
-    stick = -_times(
-        np.linalg.pinv(W, rcond=FRICTION_ROUNDING, hermitian=True), u + restitution * u_n * n
-    )
+    stopped = u + restitution * u_n * n
+    stick = -_times(np.linalg.pinv(W, rcond=FRICTION_ROUNDING, hermitian=True), stopped)
     p_n = _dot(stick, n)[..., None]
     p_t = stick - p_n * n
-    stops = np.linalg.norm(u + restitution * u_n * n + _times(W, stick), axis=-1)
+    stops = np.linalg.norm(stopped + _times(W, stick), axis=-1)
     sticks = (
         np.linalg.norm(p_t, axis=-1) <= friction * p_n[..., 0] * (1.0 + FRICTION_ROUNDING)
     ) & (stops <= 1e-9 * np.linalg.norm(u, axis=-1))
     s, moving = _slip(u - _dot(u, n)[..., None] * n, u, -p_t)
-    # along the slip: what would end it, or as much of it as friction can give
-    Wn, Ws = _times(W, n), _times(W, s)
-    nn, ns, ss = _dot(n, Wn), _dot(n, Ws), _dot(s, Ws)
-    asked_n, asked_s = -(1.0 + restitution) * u_n[..., 0], -_dot(u, s)
-    above, below = ns * asked_n - nn * asked_s, ss * asked_n - ns * asked_s
-    terms = np.hypot(ns * asked_n, nn * asked_s)
-    ended = np.abs(above) <= SLIP_ENDED * terms  # with the approach, as where one freedom is
-    side = np.where(above >= 0.0, 1.0, -1.0)  # of the slip that there were without friction
+
+    def jump(p: Vec3) -> Vec3:
+        return _vector(_times(W, np.stack(np.broadcast_arrays(*p), axis=-1)))
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        ending = np.where(below > 0.0, np.abs(above) / below, np.inf)
-    ending = np.where(ended, 0.0, ending)
-    part = side * np.minimum(ending, friction)
-    parting = nn - part * ns
-    if np.any((parting <= FRICTION_ROUNDING * nn) & ~sticks & (u_n[..., 0] < 0.0)):
+        slide = Sliding(_vector(u), _vector(n), _vector(s), jump, restitution, friction)
+    if np.any((slide.parting <= FRICTION_ROUNDING * slide.nn) & ~sticks & (u_n[..., 0] < 0.0)):
         raise ImpactError(
             f"with friction {friction:g} the contact wedges: no impulse within the cone of "
             "friction parts the bodies; with less friction they part"
         )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        along = (asked_n / parting)[..., None] * (n - part[..., None] * s)
-    impulse = np.where(sticks[..., None], stick, along)
-    return Friction(impulse, sticks, ending <= friction, s, ~moving, part)
+    impulse = np.where(sticks[..., None], stick, np.stack([*slide.impulse], axis=-1))
+    ends, part = np.asarray(slide.ends), np.asarray(slide.part)
+    return Friction(impulse, sticks, ends, s, ~moving, part)
+
+
+def _vector(x: Array) -> Vec3:
+    """A vector of arrays."""
+    return Vec3(*np.moveaxis(x, -1, 0))
 
 
 def _slip(u_t: Array, u: Array, instead: Array) -> tuple[Array, Array]:

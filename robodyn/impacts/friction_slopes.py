@@ -29,12 +29,10 @@ class FrictionSlopes:
 
     Parameters
     ----------
-    hit : Friction
     u : ndarray, shape (..., 3) [m/s]
         Velocity of the point before, as seen from the other body.
     W : ndarray, shape (..., 3, 3) [1/kg]
     n : ndarray, shape (..., 3)
-    restitution : float
 
     Raises
     ------

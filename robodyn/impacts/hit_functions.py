@@ -49,7 +49,6 @@ class HitFunctions:
 
     Parameters
     ----------
-    model : Model
     evaluator : Evaluator
         Of the robot as it moves.
     """
@@ -71,17 +70,13 @@ class HitFunctions:
 
         Parameters
         ----------
-        name : str
         options : mapping
             Of its function.
-        arrays : tuple of array_like
-        base : BaseMotion, optional
         make : callable, optional
             Makes the result of what the function gives and of its inputs, where the row of the
             quantity does not say so.
         method : str
             Name of the method. Default: that of the quantity.
-        wrenches : mapping of link name to array_like, optional
 
         Returns
         -------

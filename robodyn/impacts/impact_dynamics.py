@@ -73,7 +73,6 @@ class ImpactDynamics:
 
     Parameters
     ----------
-    model : Model
     evaluator : Evaluator
         Of the robot as it moves.
     still : Evaluator
@@ -129,7 +128,6 @@ class ImpactDynamics:
         forces : ndarray, shape (k, ..., nv) [N s, N m s]
         controlled : tuple of int
             Speeds that do not jump.
-        base : BaseMotion, optional
         """
         nv = self._model.bodies.nv
         free = [k for k in range(nv) if k not in controlled]
@@ -222,10 +220,8 @@ class ImpactDynamics:
             One, or two of this robot that meet.
         axes : ndarray, shape (k, ..., 3)
             Along which impulses act on the first link, in world axes.
-        controlled : tuple of int
         partner : Partner
             What the first link meets, if it is nothing of this robot.
-        base : BaseMotion, optional
         """
         given = tuple(self.checked_places(q, v, places, axes[0], partner))
         met = None if controlled else self._responses_of_points(q, v, given, base)
@@ -441,7 +437,6 @@ class ImpactDynamics:
             Of all speeds; only those of ``jumping`` are read.
         wrenches : mapping, optional
             Impulses on links, as wrenches in their axes.
-        base : BaseMotion, optional
         """
         still, given = np.zeros_like(jump), self._by_joint(jumping, jump)
         return self._joint_forces.at(

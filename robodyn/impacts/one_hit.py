@@ -37,7 +37,6 @@ def hit_between(
 
     Parameters
     ----------
-    dynamics : ImpactDynamics
     state : (array_like, array_like)
     places : tuple of (link, point)
         One, or two of the robot that meet.

@@ -16,7 +16,6 @@ class Row:
     Attributes
     ----------
     residual : Number [m, rad]
-    jacobian : dict of v index to Number
     bias : Number
         ``K_dot v``.
     offset : Number

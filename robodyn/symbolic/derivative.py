@@ -56,7 +56,6 @@ def jacobian(program: Program, name: str, raw: bool = False) -> Program:
 
     Parameters
     ----------
-    program : Program
     name : str
         Name of an input.
     raw : bool

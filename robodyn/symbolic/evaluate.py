@@ -57,7 +57,6 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
 
     Parameters
     ----------
-    program : Program
     *arrays : array_like, shape (..., *port.shape)
         One an input; leading axes broadcast.
     dtype : numpy dtype, optional

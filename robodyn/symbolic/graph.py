@@ -66,10 +66,6 @@ class ByPrecision(float):
     """A constant that is another one in single precision, as a tolerance is.
 
     It is folded into no other constant, so that both values stay.
-
-    Attributes
-    ----------
-    single : float
     """
 
     single: float
@@ -167,10 +163,8 @@ class Port:
 
     Attributes
     ----------
-    name : str
     shape : tuple of int
         Of one state.
-    unit : str
     common : bool
         All states of a batch have the same numbers.
     """
@@ -197,10 +191,8 @@ class Program:
 
     Attributes
     ----------
-    name : str
     inputs, outputs : tuple of Port
         Scalars are numbered through all inputs (outputs) in order, each array row-major.
-    graph : Graph
     results : tuple of int
         Edge of each output scalar.
     rates : mapping of str to Program

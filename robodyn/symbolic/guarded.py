@@ -15,7 +15,8 @@ __all__ = ["if_not_negative", "inverse_above"]
 
 def inverse_above(pivot: Number, least: Number) -> Number:
     """Inverse of a number; not a number where it is below another one, which is positive."""
-    return where(pivot >= least, 1.0 / pivot, math.nan)
+    found: Number = where(pivot >= least, 1.0 / pivot, math.nan)
+    return found
 
 
 def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:

@@ -34,10 +34,6 @@ class PythonCode:
     """The values of a program in double precision, as `evaluate` gives them.
 
     The first call looks at one node after the other, later ones run the code that is then written.
-
-    Parameters
-    ----------
-    program : Program
     """
 
     def __init__(self, program: Program) -> None:

@@ -241,7 +241,7 @@ class SymbolArray(np.ndarray[Any, np.dtype[Any]]):
 def _compared(op: int, x: Number, y: Number) -> Condition:
     """A comparison of two numbers, of which one is symbolic."""
     if _is_array(x) or _is_array(y):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     graph = x.graph if isinstance(x, Scalar) else y.graph  # type: ignore[union-attr]
     condition = 2 * graph.node(op, edge_of(graph, x), edge_of(graph, y))
 
@@ -547,7 +547,7 @@ def _extreme(function: np.ufunc, a: Any, b: Any, beyond: Callable[[Any, Any], An
     return where(b <= b, found, b) if isinstance(b, Scalar) or b != b else found
 
 
-def _function(op: int, x: Any) -> Any:
+def _function(op: int, x: Any) -> Number:
     """A function that no rule makes shorter."""
     return (
         Scalar(x.graph, 2 * x.graph.node(op, x.edge))
@@ -556,12 +556,11 @@ def _function(op: int, x: Any) -> Any:
     )
 
 
-def _of_numbers(op: int, *x: Any) -> Any:
+def _of_numbers(op: int, *x: Any) -> Number:
     """A function of numbers, of which one that has a name keeps it, or of arrays."""
-    if any(map(_is_array, x)):
-        return getattr(np, FUNCTIONS[op])(*map(_viewed, x))
-    if any(hasattr(y, "made") for y in x):  # a `Symbol`
-        return getattr(np, FUNCTIONS[op])(*x)
+    if any(_is_array(y) or hasattr(y, "made") for y in x):  # or a `Symbol`
+        found: Number = getattr(np, FUNCTIONS[op])(*map(_viewed, x))
+        return found
     return _KNOWN[op](*x)
 
 

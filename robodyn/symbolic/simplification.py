@@ -34,7 +34,6 @@ def simplified(program: Program, cost: Cost) -> Program:
 
     Parameters
     ----------
-    program : Program
     cost : callable
         What a program costs.
     """
@@ -69,8 +68,6 @@ class _Rewriting:
 
     Parameters
     ----------
-    program : Program
-    sums : Sums
     found : dict of int to ShorterSum
         Which sums get shorter, and how.
     """
@@ -111,8 +108,6 @@ class _Writing:
 
     Parameters
     ----------
-    sums : Sums
-    how : ShorterSum
     at : callable
         Number of an edge.
     """

@@ -51,12 +51,7 @@ class ShorterSum:
 
 
 class Sums:
-    """The sums of a program.
-
-    Parameters
-    ----------
-    program : Program
-    """
+    """The sums of a program."""
 
     def __init__(self, program: Program) -> None:
         self.graph, self.live = program.graph, program.live()
@@ -168,7 +163,6 @@ class Sums:
 
         Parameters
         ----------
-        root : int
         eager : bool
             Write out sums with a name also where that is no longer: perhaps nobody needs them then.
         """

@@ -33,6 +33,9 @@ from robodyn.symbolic.scalar import (
 
 __all__ = ["Symbol", "named_again", "symbol", "with_name", "with_names"]
 
+_NAMED: tuple[Callable[..., Any], ...] = (
+    sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2, maximum, minimum
+)  # fmt: skip
 _OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": add,
     "-": sub,
@@ -41,10 +44,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "**": pow,
     "negative": neg,
     "abs": abs,
-} | {
-    x.__name__: x
-    for x in (sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2, maximum, minimum)
 }
+_OPERATIONS.update((x.__name__, x) for x in _NAMED)
 
 #: Functions of numpy that keep names, and those that ask about a number alone.
 _FUNCTIONS: dict[np.ufunc, str] = {
@@ -64,7 +65,8 @@ _QUESTIONS = frozenset(
 _C_WORDS = frozenset(
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while sin cos sqrt sinf cosf sqrtf".split()
+    "union unsigned void volatile while sin cos sqrt exp log sinh cosh tanh atan2 fabs sinf cosf "
+    "sqrtf".split()
 )
 
 

@@ -25,7 +25,7 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def symbol_array(values: Iterable[Any]) -> Any:
+def symbol_array(values: Iterable[Any]) -> SymbolArray:
     """An array of one axis with symbols and numbers in it."""
     listed = list(values)
     array = np.empty(len(listed), object)

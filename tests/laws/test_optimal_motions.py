@@ -352,7 +352,9 @@ def test_what_no_cost_is_made_of():
     def nothing(q, v):
         return 0.0
 
-    with pytest.raises(rd.ShapeError, match="running returned ndarray for symbols"):
+    with pytest.raises(
+        rd.ShapeError, match=r"running returned an array of shape \(2,\) for symbols"
+    ):
         SymbolicCost(robot, lambda t, q, v, tau: q, nothing)
     with pytest.raises(rd.ShapeError, match=r"final is 3\.0, expected a function"):
         SymbolicCost(robot, lambda t, q, v, tau: tau[0] ** 2, 3.0)
@@ -375,8 +377,7 @@ def test_a_cost_without_derivatives_at_a_state_is_refused():
         lambda t, q, v, tau: 0.0 if q[1] == 3.0 else tau[0] ** 2,
         lambda t, q, v, tau: tau[0] ** 2 if q[0] > 1.0 else 0.0,
         lambda t, q, v, tau: 0.0 if 1.0 >= q[0] else tau[0] ** 2,
-        lambda t, q, v, tau: tau[0] ** 2 + np.maximum(q[0], 0.0),
-        lambda t, q, v, tau: tau[0] ** 2 + abs(q[0]),
+        lambda t, q, v, tau: tau[0] ** 2 + max(q[0], 0.0),
         lambda t, q, v, tau: tau[0] ** 2 + math.sin(q[0]),
     ],
 )

@@ -12,7 +12,7 @@ from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["KIND"]
+__all__ = ["KINDS"]
 
 
 def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
@@ -21,14 +21,16 @@ def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     return [sqrt(v.dot(v))]
 
 
-KIND = SensorKind(
-    name="speed",
-    columns=("speed",),
-    units=("m/s",),
-    reads="v",
-    needs=("at",),
-    takes=("relative_to",),
-    measure=measure,
+KINDS = (
+    SensorKind(
+        name="speed",
+        columns=("speed",),
+        units=("m/s",),
+        reads="v",
+        needs=("at",),
+        takes=("relative_to",),
+        measure=measure,
+    ),
 )
 '''
 }

@@ -74,7 +74,6 @@ def assignments(
 
     Parameters
     ----------
-    program : Program
     symbol : callable
         Text of a scalar input.
     number : callable
@@ -120,7 +119,6 @@ def legal_name(name: str, reserved: Collection[str] = ()) -> str:
 
     Parameters
     ----------
-    name : str
     reserved : collection of str
         Words that it may not be; an underscore is added to these.
     """
@@ -172,7 +170,6 @@ def places(
 
     Parameters
     ----------
-    program : Program
     names : list of str
         Of all arrays, from `argument_names`.
     element : callable
@@ -206,8 +203,6 @@ def statements(
 
     Parameters
     ----------
-    program : Program
-    dtype : {"double", "float"}
     names : list of str
         Of all arrays, from `argument_names`.
     element : callable

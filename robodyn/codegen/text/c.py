@@ -28,10 +28,8 @@ def c_source(
 
     Parameters
     ----------
-    program : Program
     name : str, optional
         Of the function. Default: the program's.
-    dtype : {"double", "float"}
     constants : mapping of str to float
         Numbers for inputs that are no arguments then, but constants with their names.
 

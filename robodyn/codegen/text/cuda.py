@@ -31,10 +31,8 @@ def cuda_source(program: Program, name: str | None = None, dtype: Precision = "d
 
     Parameters
     ----------
-    program : Program
     name : str, optional
         Of the kernel. Default: the program's.
-    dtype : {"double", "float"}
 
     Returns
     -------
@@ -85,7 +83,6 @@ class CudaFunction:
 
     Parameters
     ----------
-    program : Program
     dtype : {"double", "float"}
         Of the arithmetic; inputs of another type are converted.
 

@@ -56,7 +56,6 @@ def latex(program: Program, constants: Mapping[str, float] | None = None) -> str
 
     Parameters
     ----------
-    program : Program
     constants : mapping of str to float
         Numbers for inputs, which stand before the equations.
 

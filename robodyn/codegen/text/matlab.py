@@ -77,7 +77,6 @@ def matlab_source(program: Program, name: str, about: str, dtype: Precision = "d
 
     Parameters
     ----------
-    program : Program
     name : str
         Of the function, and of the file; one that MATLAB allows.
     about : str
@@ -114,10 +113,8 @@ def matlab_head(
 
     Parameters
     ----------
-    name, about : str
     names : sequence of str
         Of all inputs and outputs.
-    inputs, outputs : sequence of Port
     """
     taken, given = names[: len(inputs)], names[len(inputs) :]
     yield f"function [{', '.join(given)}] = {name}({', '.join(taken)})"

@@ -52,7 +52,6 @@ def modelica_function(program: Program, name: str, about: str) -> str:
 
     Parameters
     ----------
-    program : Program
     name : str
         One that Modelica allows.
     about : str

@@ -57,7 +57,6 @@ def python_function(program: Program, name: str, about: str, dtype: Precision = 
 
     Parameters
     ----------
-    program : Program
     name : str
         One that Python allows.
     about : str
@@ -84,10 +83,8 @@ def python_head(
 
     Parameters
     ----------
-    name, about : str
     names : sequence of str
         Of all inputs and outputs.
-    inputs, outputs : sequence of Port
     """
     taken, given = names[: len(inputs)], names[len(inputs) :]
     yield f"def {name}({', '.join(taken)}):"

@@ -25,7 +25,6 @@ class ExplicitLinkage(Linkage):
 
     Attributes
     ----------
-    given : TracedExplicitLoop
     independent : tuple of int
         Bodies whose joints they follow.
     """

@@ -52,7 +52,6 @@ class Sum:
 
     Attributes
     ----------
-    p : Planar
     parts : mapping of Turns to Part, or None
         One of each orientation; ``None`` if it is not a sum of parts of constant length.
     """
@@ -116,7 +115,6 @@ class Fold:
 
     Attributes
     ----------
-    one, other : Part
     flat : (bool, bool)
         Whether the loop lies flat where they have the same direction, and the opposite one.
     smooth : bool

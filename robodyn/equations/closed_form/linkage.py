@@ -44,7 +44,6 @@ class Posture:
     ----------
     places : tuple of Planar
         None of a joint whose freedoms are not turns and slides.
-    joint : JointState
     q : tuple of Number
         Its coordinates, where they are known: of an angle that follows by geometry, only cosine
         and sine are.
@@ -177,10 +176,8 @@ def motions(
 
     Parameters
     ----------
-    linkage : Linkage
     known : mapping of body to JointMotion
         Of the loop's other joints.
-    v : sequence of nv numbers
     geometry : mapping of body to JointGeometry
         Of the dependent joints.
     """

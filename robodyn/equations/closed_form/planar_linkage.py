@@ -66,7 +66,6 @@ class Link:
 
     Attributes
     ----------
-    body : int
     r : Planar
         Origin of the body seen from that of its parent, in the parent's planar axes, at zero.
     turning : bool
@@ -96,7 +95,6 @@ class Chain:
 
     Attributes
     ----------
-    links : tuple of Link
     tail : Planar
         The point, in the last body's planar axes.
     """
@@ -111,7 +109,6 @@ class PlanarLinkage(Linkage):
 
     Attributes
     ----------
-    predecessor, successor : Chain
     turned : int
         Of a loop with a smooth `Fold`: the sign of ``fold.across`` at the posture at which the
         branch +1 is that to the left of the base of the triangle.
@@ -261,7 +258,6 @@ class _Step:
 
     Attributes
     ----------
-    link : Link
     p, R : Planar
         Origin of the body where its joint is at zero, and axes of its parent.
     beyond, turned : Planar
@@ -325,12 +321,8 @@ class _Moving:
 
     Attributes
     ----------
-    freedom : Freedom
-    origin, velocity : Planar
-    turn : Number
     bent : Planar
         Rate of ``along``.
-    turn_rate : Number
     """
 
     freedom: Freedom

@@ -30,7 +30,6 @@ class UnknownJoint:
     ----------
     freedom : (int, int)
         Body, and which freedom of its joint.
-    turning : bool
     sign : float
         -1: the other way round.
     """
@@ -76,7 +75,6 @@ def close_point(
 
     Parameters
     ----------
-    one, other : sequence of Piece
     hinges : (freedom, freedom)
         The two axes that meet, one after the other in a chain.
     centre : (float, float) [m]

@@ -30,7 +30,6 @@ class _Axis:
     ----------
     before : Placement
         From the end of the part before it.
-    joint : UnknownJoint
     """
 
     before: Placement
@@ -51,7 +50,6 @@ class SpatialChain:
 
     Attributes
     ----------
-    links : tuple of SpatialLink
     tail : Vec3
         The point, in the last body's frame.
     """

@@ -32,12 +32,7 @@ Speeds = Mapping[Freedom, Number]
 
 @dataclass(frozen=True, eq=False)
 class _PointLinkage(Linkage):
-    """A loop that closes in a point.
-
-    Attributes
-    ----------
-    predecessor, successor : SpatialChain
-    """
+    """A loop that closes in a point."""
 
     predecessor: SpatialChain = field(kw_only=True)
     successor: SpatialChain = field(kw_only=True)

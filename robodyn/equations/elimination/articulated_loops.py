@@ -63,7 +63,6 @@ class ArticulatedLoops:
     ----------
     model : MechanismModel
         Of which bodies are coupled to their neighbours only, and which has no rotors on bodies.
-    state : State
     rows : sequence of LoopRow
         Independent in the other speeds.
     controlled : frozenset of int
@@ -151,7 +150,6 @@ class ArticulatedLoops:
         ----------
         wrenches : mapping of body index to Wrench
             What opposes the motion of bodies with the controlled accelerations alone.
-        tau : sequence of nv numbers
         biases : sequence of numbers
             ``k`` of each row, and what controlled accelerations add to it.
         """

@@ -61,7 +61,6 @@ def accelerations(
         Independent, but for groups at their end; their bias includes what stabilises them.
     light : mapping of int to float, optional
         Speeds that may move no mass, as for `factorization.factorize`.
-    groups : sequence of RowGroup
     """
     return elimination.solve(M, force, rows, *_pivots(M, light, groups))
 
@@ -153,7 +152,6 @@ def least_motor_forces(
         Speeds with motors.
     scales : sequence of float
         Makes each of the rows comparable with the others: the square roots of ``S``.
-    groups : sequence of RowGroup
     """
     nv = len(needed)
     A: Matrix = [[float(i == j and i in motors) for j in range(nv)] for i in range(nv)]

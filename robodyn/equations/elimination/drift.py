@@ -41,8 +41,6 @@ def least_changes(
         Driven speeds, which do not change.
     rows : sequence of Row
         Independent in the other speeds, but for groups at their end.
-    openings : sequence of sequence of Number
-    groups : sequence of RowGroup
     """
     free = [k for k in range(model.nv) if k not in controlled]
     M = mass_matrix(model, state)

@@ -57,7 +57,6 @@ def solve(
     ----------
     M : Matrix
         Mass matrix; its lower half is read.
-    force : sequence of nv numbers
     rows : sequence of Row
         Independent, but for the last ones.
     of_speed : callable

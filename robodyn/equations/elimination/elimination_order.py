@@ -41,8 +41,6 @@ def elimination_order(
 
     Parameters
     ----------
-    M : Matrix
-    rows : sequence of Row
     single : int
         How many of them are eliminated one by one.
     """

@@ -25,7 +25,6 @@ def least_norm(
     ----------
     rows : sequence of Row
         Independent.
-    others : sequence of Row
     multipliers : sequence of Number
         Of ``rows``, which do alone what both do together.
     """

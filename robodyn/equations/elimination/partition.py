@@ -60,7 +60,6 @@ def closed_hybrid_dynamics(
         Indices of controlled speeds.
     rows : sequence of Row
         Independent in the free speeds, but for groups at their end.
-    groups : sequence of RowGroup
     """
     free = [k for k in range(model.nv) if k not in controlled]
     given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]

@@ -46,7 +46,6 @@ def generalised_inverse(S: Matrix, group: RowGroup, inverse: Callable[[Number], 
     ----------
     S : sequence of sequences of numbers
         Symmetric, positive semidefinite, of the group's rank.
-    group : RowGroup
     inverse : callable
         Inverse of a number that is positive unless the rank is lower.
     """

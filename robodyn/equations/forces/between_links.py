@@ -25,7 +25,6 @@ class Attached:
 
     Attributes
     ----------
-    element : LinkElement
     ends : tuple of (int, Vec3)
         Body index, `GROUND` for the world, and point in the body's frame, of each place.
     """
@@ -41,7 +40,6 @@ def attached(
 
     Parameters
     ----------
-    elements : iterable of LinkElement
     link : callable
         Body that carries a link, and the link frame on it.
     """

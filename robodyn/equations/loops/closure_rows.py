@@ -48,8 +48,6 @@ class Closure:
 
     Attributes
     ----------
-    name : str
-    kind : JointKind
     predecessor, successor : int
         Bodies.
     X_PF, X_SG : Placement
@@ -111,8 +109,6 @@ class Coupled:
 
     Attributes
     ----------
-    name : str
-    weights : tuple of (q index, v index, float)
     offset : float [rad, m]
     """
 

@@ -130,11 +130,8 @@ class TracedConstraint:
 
     Attributes
     ----------
-    name : str
-    joints : tuple of str
     sizes : tuple of (kind, nq, nv)
         Of the joints.
-    functions : ConstraintFunctions
     locked : tuple of (joint, position)
         Joints that were welded there since; one number a coordinate.
     """

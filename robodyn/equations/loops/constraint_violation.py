@@ -83,10 +83,8 @@ def violation(
 
     Parameters
     ----------
-    found : sequence of Gap
     units : sequence of float
         What each of them is measured in, from `row_units`.
-    v : sequence of Number
     speeds : sequence of float
         What each of them is measured in, from `speed_units`.
     """
@@ -112,7 +110,6 @@ def if_closed(
 
     Parameters
     ----------
-    values : sequence of Number
     open_by : tuple of Number
         From `violation`.
     tolerance : (float, float)

@@ -45,7 +45,6 @@ class TracedFrameConstraint:
 
     Attributes
     ----------
-    name : str
     kind : str
         One of `FRAME_KINDS`, or that of functions.
     links : (str, str)

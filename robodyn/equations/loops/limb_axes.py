@@ -31,7 +31,6 @@ class TurnedRows:
 
     Attributes
     ----------
-    rows : list of Row
     turns : list of (int, Rotation)
         The first of three rows that are, and what turns their components back.
     motions : dict of int to RelativeMotion
@@ -69,7 +68,6 @@ def turned_rows(
 
     Parameters
     ----------
-    closures : sequence of Closure
     rows : sequence of Row
         Those that are chosen.
     chosen : sequence of int

@@ -89,8 +89,6 @@ class Body:
     ----------
     index, parent : int
         ``parent < index``; `BASE` for the base.
-    description : Joint
-    joint : JointGeometry
     q : tuple of (index, factor, offset)
         Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
         joint that follows others by a closed loop or a function.
@@ -121,10 +119,8 @@ class MechanismModel:
 
     Attributes
     ----------
-    bodies : tuple of Body
     base_inertia : RigidInertia
         Links fixed to the base, in the base frame.
-    nq, nv : int
     frames : dict
         Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
     coupled : bool
@@ -220,7 +216,6 @@ def build(
 
     Parameters
     ----------
-    tree : SpanningTree
     snap : float [rad, m]
         Angles this near to quarter turns, and lengths this near to zero, are taken as such.
     drives : sequence of Drive
@@ -267,7 +262,6 @@ def weighed(
 
     Parameters
     ----------
-    model : MechanismModel
     tree : SpanningTree
         That of the model, but for inertias and what joints resist with.
     drives : sequence of Drive or None
@@ -307,15 +301,12 @@ def regrouped(
 
     Parameters
     ----------
-    model : MechanismModel
     tree : SpanningTree
         That of the model; its inertias are not looked at.
     own : sequence of ndarray, shape (4, 4) or (robots, 4, 4)
         Pseudo-inertia of each body, in its frame.
     changed : collection of int
         Bodies that have another one than in the model.
-    joints : sequence of Joint
-    motors : tuple of Motor
     """
     carrying = {k for i in changed for k in model.path(i)}
     regrouping = lump(tree, model.bodies, own, model.regrouping, carrying)

@@ -79,7 +79,6 @@ def displacement(
     ----------
     X : ndarray, shape (4, 4)
         Frame of the link that the pose is in, on its body.
-    origin : Pose
     number : callable
         What takes the place of a number.
     """

@@ -108,7 +108,6 @@ class FrameChoice:
     ----------
     X_LB : ndarray, shape (4, 4)
         Frame of the equations in the body frame of the spanning tree.
-    joint : JointGeometry
     """
 
     __slots__ = ("X_LB", "joint")

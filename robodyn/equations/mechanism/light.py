@@ -31,7 +31,6 @@ def light_speeds(
 
     Parameters
     ----------
-    model : MechanismModel
     diagonal : ndarray, shape (nv,)
         Of the mass matrix in a posture without symmetry.
     near : ndarray, shape (nv,)

@@ -88,9 +88,6 @@ def lump(
 
     Parameters
     ----------
-    tree : SpanningTree
-    choice : sequence of Framed
-    own : sequence of ndarray
     before : Regrouping, optional
         Of a robot with the same geometry.
     changed : collection of int

@@ -92,8 +92,6 @@ class State:
 
     Attributes
     ----------
-    joints : list of JointAtState
-    v : sequence of nv numbers
     dependent : dict of body index to JointMotion
         Joints that follow others by a closed loop or a function.
     t : Number [s]
@@ -115,7 +113,6 @@ class BaseState:
 
     Attributes
     ----------
-    X_WB : Placement
     V, A : Twist
         In base axes.
     g_W : Vec3

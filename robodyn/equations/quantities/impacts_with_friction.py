@@ -8,6 +8,7 @@ from functools import cached_property
 from robodyn.equations.quantities.common.hit import AXES, Hit, unit_direction
 from robodyn.equations.quantities.common.pseudo_inverse import PseudoInverse
 from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
+from robodyn.equations.quantities.common.sliding import Sliding
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.impacts import GIVEN, IMPACT, against_v, impact_row
 from robodyn.equations.tree.composite_body import Matrix
@@ -101,47 +102,18 @@ def impact_that_sticks(t: Tracer) -> Results:
     return {"v": after, "impulse": p, "energy_loss": x.loss(p), **against_v(x.hit, p)}
 
 
-class _Slip:
-    """An impulse with friction along the slip, which goes on or ends."""
-
-    def __init__(self, x: _Contact, n: Vec3, restitution: Number, friction: Number) -> None:
-        self.u_n = x.u.dot(n)
-        u_t = x.u - n * self.u_n
-        self.size = sqrt(u_t.dot(u_t))
-        s = u_t * (1.0 / self.size)
-        Wn, Ws = x.times(n), x.times(s)
-        self.nn, ns, ss = n.dot(Wn), n.dot(Ws), s.dot(Ws)
-        asked_n, asked_s = -(1.0 + restitution) * self.u_n, -x.u.dot(s)
-        above, below = ns * asked_n - self.nn * asked_s, ss * asked_n - ns * asked_s
-        #: What rounding of the terms may be seen beside.
-        scale = sqrt((ns * asked_n) ** 2 + (self.nn * asked_s) ** 2)
-        low, high = ((scale * x) ** 2 for x in (SLIP_ENDED, DECIDED_BY_CODE))
-        square = above * above
-        # with the approach, as where there is one freedom
-        ended = where(low - square > 0.0, 1.0, 0.0)
-        amount, below = sqrt(square) + ended * scale, below + ended * scale
-        excess = friction * below - amount
-        ends = where(excess > 0.0, 1.0, 0.0)
-        part = (above / amount) * (ends * (amount / below) + (1.0 - ends) * friction)
-        part = part * (1.0 - ended)
-        #: Of these one is negative where that cannot be told.
-        self.tests = [
-            (square - low) * (square - high),
-            square - high + (ends + ended) * high,
-            _clear(excess, scale) + ended * high,
-        ]
-        self.parting = self.nn - part * ns
-        self.impulse = (n - s * part) * (asked_n / self.parting)
-
-
 class _Friction:
     """What friction makes of a hit: the point sticks where friction can give what that takes."""
 
     def __init__(self, t: Tracer, x: _Contact) -> None:
         self.x, self.n = x, unit_direction(t)
         (self.e,), (self.friction,) = t.numbers["restitution"], t.numbers["friction"]
-        self.slip = _Slip(self.x, self.n, self.e, self.friction)
-        stick, left = x.solved(x.u + self.n * (self.slip.u_n * self.e))
+        self.u_n = x.u.dot(self.n)
+        u_t = x.u - self.n * self.u_n
+        self.slips = sqrt(u_t.dot(u_t))
+        s = u_t * (1.0 / self.slips)
+        self.slide = Sliding(x.u, self.n, s, x.times, self.e, self.friction)
+        stick, left = x.solved(x.u + self.n * (self.u_n * self.e))
         u_u = x.u.dot(x.u)
         stops, slides = (left - u_u * part**2 for part in (APPROACH_SPEED_ZERO, STILL_SLIDES))
         self._known = stops * slides
@@ -149,27 +121,28 @@ class _Friction:
         p_t = stick - self.n * p_n
         self.pull = sqrt(p_t.dot(p_t))
         self.grip = self.friction * p_n - self.pull
-        sticks = where(self.grip > 0.0, 1.0, 0.0) * where(-stops > 0.0, 1.0, 0.0)
-        self.impulse = stick * sticks + self.slip.impulse * (1.0 - sticks)
+        sticks = (self.grip > 0.0) & (stops < 0.0)
+        pairs = zip(stick, self.slide.impulse, strict=True)
+        self.impulse = Vec3(*(where(sticks, *pair) for pair in pairs))
 
     @cached_property
     def tests(self) -> list[Number]:
         """Numbers of which one is negative where another way has to be asked."""
-        x, slip, hit, e = self.x, self.slip, self.x.hit, self.e
+        x, slide, hit, e = self.x, self.slide, self.x.hit, self.e
         force = [dot(list(self.n), column) for column in zip(*x.forces, strict=True)]
         u_u = x.u.dot(x.u)
         rounding = u_u * hit.trace / hit.reach * DECIDED_BY_CODE**2
         return [
             *x.tests,
             self._known,
-            -slip.u_n,
-            hit.movable(force, slip.nn),
+            -self.u_n,
+            hit.movable(force, slide.nn),
             e * (1.0 - e),
             self.friction - SMALLEST_FULL_PRECISION,
-            slip.size * slip.size - u_u * DECIDED_BY_CODE**2,
-            slip.parting - slip.nn * DECIDED_BY_CODE,
+            self.slips * self.slips - u_u * DECIDED_BY_CODE**2,
+            slide.parting - slide.nn * DECIDED_BY_CODE,
             x.loss(self.impulse) + rounding,
-            *slip.tests,
+            *_doubts(slide),
             _clear(self.grip, self.pull),
         ]
 
@@ -193,6 +166,17 @@ def point_response(t: Tracer) -> Results:
     return {
         "v": found, "velocity": x.u, "mobility": x.W, "jumps": x.jumps, "J": x.forces, "R": R,
     }  # fmt: skip
+
+
+def _doubts(slide: Sliding) -> list[Number]:
+    """Numbers of which one is negative where rounding may decide whether the slip ends."""
+    square = slide.above * slide.above
+    low, high = ((slide.scale * x) ** 2 for x in (SLIP_ENDED, DECIDED_BY_CODE))
+    return [
+        (square - low) * (square - high),
+        where(slide.ends, 0.0, square - high),
+        where(slide.ended, 0.0, _clear(slide.excess, slide.scale)),
+    ]
 
 
 def _clear(x: Number, scale: Number) -> Number:

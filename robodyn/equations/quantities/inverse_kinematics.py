@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from robodyn.equations.mechanism.coordinate_steps import integrate
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity
@@ -113,7 +114,8 @@ def _turning_error(R: Rotation, goal: Mat3) -> tuple[Vec3, Number]:
     E = R.T.matrix @ goal
     axis = Vec3((E.zy - E.yz) * 0.5, (E.xz - E.zx) * 0.5, (E.yx - E.xy) * 0.5)
     cosine = (E.xx + E.yy + E.zz + 1.0) * 0.25  # of half the angle, squared
-    half = 1.0 / sqrt(abs(cosine) + 1e-12)
+    size: Any = abs(cosine)
+    half = 1.0 / sqrt(size + 1e-12)
     rest = 1.0 - cosine * half
     return axis * half, 4.0 * rest * rest
 

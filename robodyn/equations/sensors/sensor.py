@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
+from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.frame_argument import frame_argument
@@ -226,7 +227,7 @@ class Sensor:
             nv = sum(joints[name][2] for name in self.joints)
             sizes = [nq, nv, nv]
         graph = TraceGraph()
-        first = symbol_array(inputs(graph, 0, sizes[0]))
+        first: Array = symbol_array(inputs(graph, 0, sizes[0]))
         if not self.joints:
             first = symbol_array([*first, 0.0, 0.0, 0.0, 1.0]).reshape(4, 4)
         rest = [symbol_array(inputs(graph, sizes[0] + k * sizes[1], sizes[1])) for k in (0, 1)]

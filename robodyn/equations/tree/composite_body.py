@@ -32,8 +32,6 @@ def mass_diagonal(model: MechanismModel, state: State, reach: int | None = None)
 
     Parameters
     ----------
-    model : MechanismModel
-    state : State
     reach : int, optional
         Count bodies only up to so many joints beyond the one that moves them; of mechanisms whose
         bodies are coupled to their neighbours only (`MechanismModel.chained`).

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
 from robodyn.exporting.c_code.motion_state import signals
@@ -18,7 +18,7 @@ from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import LESS, LESS_EQUAL, Port, Program
+from robodyn.symbolic.graph import SELECT, Port, Program
 from robodyn.tolerances import EXPORTED
 
 __all__ = ["test_main"]
@@ -110,17 +110,17 @@ def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iter
     with np.errstate(all="ignore"):
         right = evaluate(program, *columns)
         rounded = evaluate(program, *columns, dtype=np.float32)
-        (both,) = evaluate(sides, *columns)
-        side = both[..., 1, :] - both[..., 0, :]
-    usual, rest = list[_Example](), list[tuple[_Example, set[tuple[int, bool]]]]()
-    seen = set[tuple[int, bool]]()
+        (compared,) = evaluate(sides, *columns)
+        ways = _ways(program, compared)
+    usual, rest = list[_Example](), list[tuple[_Example, set[tuple[int, int]]]]()
+    seen = set[tuple[int, int]]()
     most = KEPT // (2 if sides.results else 1) if columns else 1
     for k, (given, size) in enumerate(zip(tried, sizes, strict=True)):
         expected, single = (
             [x[k] if x.ndim > len(y.shape) else x for x, y in zip(z, program.outputs, strict=True)]
             for z in (right, rounded)
         )
-        at = side[k] if side.ndim > 1 else side
+        at, way = (compared[k], ways[k]) if ways.ndim > 1 else (compared, ways)
         if not all(np.isfinite(x).all() for x in (*expected, at)):
             continue
         largest = [float(np.abs(x).max(initial=0.0)) for x in expected]
@@ -130,7 +130,7 @@ def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iter
         example = _Example(
             given, expected, [_near(*x, names) for x in zip(largest, away, strict=True)]
         )
-        on = {*enumerate((at > 0.0).tolist())}
+        on = {*enumerate(way.tolist())}
         exact = all(x <= ROUNDED * y for x, y in zip(away, largest, strict=True))
         if exact and size == SIZES[0] and len(usual) < most:
             usual.append(example)
@@ -157,10 +157,24 @@ def _near(largest: float, difference: float, names: CNames) -> float:
 
 def _sides(program: Program) -> Program:
     """A program with the numbers that another compares, as limits do."""
-    graph = program.graph
-    nodes = [n for n in program.live() if graph.op[n] in (LESS, LESS_EQUAL)]
-    edges = tuple(x[n] for x in (graph.a, graph.b) for n in nodes)
-    return Program("sides", program.inputs, (Port("sides", (2, len(nodes))),), graph, edges)
+    given = [program.graph.operands(node) for node in _selections(program)]
+    edges = tuple(edges[k] for k in (0, 1) for edges in given)
+    return Program("sides", program.inputs, (Port("sides", (2, len(given))),), program.graph, edges)
+
+
+def _selections(program: Program) -> list[int]:
+    return [node for node in program.live() if program.graph.op[node] == SELECT]
+
+
+def _ways(program: Program, compared: Array) -> Array:
+    """Which sides selections take, shape (..., n), with those that are taken within a side."""
+    ways: dict[int, Array] = {}
+    for k, node in enumerate(_selections(program)):
+        *_, first, second = program.graph.operands(node)
+        holds = compared[..., 0, k] < compared[..., 1, k]
+        within = (ways.get(edge >> 1, 1) for edge in (first, second))
+        ways[node] = 2 * np.where(holds, *within) + holds
+    return np.stack([*ways.values()], -1) if ways else np.zeros((*compared.shape[:-2], 0), int)
 
 
 def _compared(routine: Routine, names: CNames, example: _Example) -> Iterator[str]:

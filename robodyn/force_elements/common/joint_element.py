@@ -40,7 +40,6 @@ class JointElement(Protocol):
 
         Parameters
         ----------
-        joint : Joint
         q, v : sequence of Number [rad, m], [rad/s, m/s]
         friction_speed : float [rad/s, m/s]
             Where dry friction reaches 70 %.

@@ -21,7 +21,6 @@ def evaluate(
 
     Parameters
     ----------
-    joint : JointGeometry
     q, v : sequence of numbers
         Its own coordinates and speeds.
     t : number [s]

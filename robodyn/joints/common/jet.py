@@ -17,7 +17,6 @@ class Jet:
 
     Attributes
     ----------
-    value : Number
     slopes : mapping of v index to Number
         Its rate a unit of each speed.
     rate : Number

@@ -127,7 +127,6 @@ class JointGeometry:
 
     Attributes
     ----------
-    kind : JointKind
     X_PJ : Placement
         Joint frame in the parent's frame.
     offset : float [rad]
@@ -201,13 +200,11 @@ class JointKind:
         axes are ``R_J1`` and ``R_J2`` times z.
     axes : tuple of str
         Axes that the description gives: none, ``("axis",)`` or ``("axis", "axis2")``.
-    parameters : tuple of Parameter
     units : tuple of str
         Of each speed, ``"rad"`` or ``"m"``; the last holds for the rest.
     unmoved : tuple of int
         Which of the directions x, y, z (0, 1, 2) and the origin (3) of J the joint leaves as they
         are. Mass that the joint does not move may be counted on either body.
-    coordinates : Coordinates
     limited : bool
         A joint with one coordinate may have limits of it.
     in_files : bool

@@ -91,7 +91,7 @@ def _quarter(quat: Sequence[Number]) -> Vec3:
     small = (
         by_precision(c.graph, *HALF_TURN_COSINE) if isinstance(c, Scalar) else HALF_TURN_COSINE[0]
     )
-    side = where(c + small < 0.0, -1.0, 1.0)
+    side: Number = where(c + small < 0.0, -1.0, 1.0)
     return vector * (side / (sqrt(vector.dot(vector) + c * c) + c * side))
 
 

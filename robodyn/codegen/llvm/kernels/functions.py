@@ -16,12 +16,9 @@ def function(code: Code, op: int, dtype: str, lanes: int, given: Sequence[str]) 
 
     Parameters
     ----------
-    code : Code
     op : int
         An operation of a graph. ``LESS`` and ``LESS_EQUAL`` select: the third number where the
         first one is less than the second one, else the fourth one.
-    dtype : {"double", "float"}
-    lanes : int
     given : sequence of str
         Names of the operands.
     """

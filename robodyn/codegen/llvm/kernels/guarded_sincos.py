@@ -20,8 +20,6 @@ class GuardedSincos:
 
     Parameters
     ----------
-    code : Code
-    dtype : {"double", "float"}
     fma : bool
         Multiply and add with one rounding.
 

@@ -47,9 +47,6 @@ def scalar_ir(program: Program, target: Target, dtype: str, *, packed: bool = Tr
 
     Parameters
     ----------
-    program : Program
-    target : Target
-    dtype : {"double", "float"}
     packed : bool
         Operations that are alike may be in packs; else the code without them gives the same bits.
     """

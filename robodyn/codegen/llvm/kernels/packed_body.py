@@ -26,7 +26,6 @@ class _Vector(NamedTuple):
     ----------
     name : str
         SSA name; of constants a literal, in which they are positive.
-    signs : Signs
     constants : tuple of float or None
         The literal, so that its signs can be chosen.
     """

@@ -42,7 +42,6 @@ class Pack:
 
     Attributes
     ----------
-    op : int
     nodes : tuple of int or None
         The operation of each lane, if any.
     operands : list of Column
@@ -66,7 +65,6 @@ class Packs:
 
     Parameters
     ----------
-    program : Program
     fused : mapping of int to int
         Sums that are one instruction with a product: edge of the product.
     lanes : int
@@ -74,7 +72,6 @@ class Packs:
 
     Attributes
     ----------
-    lanes : int
     place : dict of int to (Pack, int)
         Pack and lane of each operation that is in one.
     order : list of int or Pack
@@ -236,11 +233,8 @@ def packs_for(
 
     Parameters
     ----------
-    program : Program
     fused : mapping of int to int
         Sums that are one instruction with a product: edge of the product.
-    target : Target
-    dtype : {"double", "float"}
     """
     lanes = min(LANES, target.lanes(dtype))
     if lanes < 2 or not target.fma or len(program.live()) > MOST:

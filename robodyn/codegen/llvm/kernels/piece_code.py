@@ -36,11 +36,8 @@ class PieceCode:
 
     Parameters
     ----------
-    program : Program
     products : mapping of int to int
         Sums that are one operation with a product: edge of the product.
-    target : Target
-    dtype : {"double", "float"}
     lanes : int
         States in a vector.
     elsewhere : collection of int
@@ -80,7 +77,6 @@ class PieceCode:
 
         Parameters
         ----------
-        code : Code
         rows : list of str
             Address of the row of each array, inputs first; those of all states of a vector.
         """

@@ -38,7 +38,6 @@ def cuts_of(
 
     Parameters
     ----------
-    program : Program
     nodes : list of int
         Those that are operations, in order.
     operands : list of (int, ...)

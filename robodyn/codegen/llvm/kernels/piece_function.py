@@ -33,8 +33,6 @@ class _Memory:
     ----------
     name : str
         Of the function.
-    target : Target
-    dtype : {"double", "float"}
     lanes : int
         States in a vector.
     """
@@ -83,11 +81,8 @@ class PieceFunction:
     ----------
     name : str
         Of the function.
-    target : Target
-    dtype : {"double", "float"}
     lanes : int
         States in a vector.
-    piece : Piece
     shared : bool
         Words and constants are those that the function is called with, not those of the piece.
     like_packs : bool
@@ -191,8 +186,6 @@ class AnglesFunction:
     ----------
     name : str
         Of the function.
-    target : Target
-    dtype : {"double", "float"}
     lanes : int
         States in a vector.
     count : int

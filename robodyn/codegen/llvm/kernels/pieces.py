@@ -52,10 +52,8 @@ class Piece(NamedTuple):
 
     Attributes
     ----------
-    shape : Shape
     words : list of int
         Index of each word at its place.
-    constants : list of float
     """
 
     shape: Shape
@@ -70,7 +68,6 @@ class Angle(NamedTuple):
     ----------
     port, number : int
         Which input x is, and which number of it.
-    factor, offset : float
     """
 
     port: int
@@ -84,7 +81,6 @@ class Pieces:
 
     Parameters
     ----------
-    program : Program
     products : dict of int to int
         Sums that are one operation with a product: edge of the product.
     lanes : int
@@ -100,7 +96,6 @@ class Pieces:
         Their sines are first in memory, then comes a gap, and then their cosines.
     cosines : int
         Where the cosines are.
-    order : list of Piece
     size : int
         Numbers that there must be memory for.
     cleared : list of int

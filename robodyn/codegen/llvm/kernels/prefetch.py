@@ -29,7 +29,6 @@ class Prefetch:
         Numbers a state of each output.
     lanes : int
         States in a vector.
-    dtype : {"double", "float"}
     steps : int
         How often `step` will be called.
     """

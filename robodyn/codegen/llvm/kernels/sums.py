@@ -72,7 +72,6 @@ class Sum:
 
     Parameters
     ----------
-    graph : Graph
     fused : mapping of int to int
         Sums that are one instruction with a product: edge of the product.
     lane : int, ConstantLane or None
@@ -160,7 +159,6 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
 
     Parameters
     ----------
-    program : Program
     last : bool
         Of two such products, take the one that was made last, so that sums of many products grow
         product by product, whatever they begin with.
@@ -195,7 +193,6 @@ def operations(
 
     Parameters
     ----------
-    program : Program
     fused : mapping of int to int
         Sums that are one operation with a product: edge of the product.
     """

@@ -21,8 +21,6 @@ class SuperwordMemory:
 
     Parameters
     ----------
-    found : Superwords
-    graph : Graph
     lanes : int
         Numbers in a vector.
 
@@ -63,12 +61,8 @@ class SuperwordCode:
 
     Parameters
     ----------
-    code : Code
-    graph : Graph
-    memory : SuperwordMemory
     at : str
         Address of that memory.
-    dtype : {"double", "float"}
     lanes : int
         Numbers in a vector.
     output : callable

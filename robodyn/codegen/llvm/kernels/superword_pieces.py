@@ -24,15 +24,7 @@ MOST = 400
 
 
 class SuperwordPieces:
-    """All functions of a program with superwords, for one state.
-
-    Parameters
-    ----------
-    program : Program
-    found : Superwords
-    target : Target
-    dtype : {"double", "float"}
-    """
+    """All functions of a program with superwords, for one state."""
 
     def __init__(self, program: Program, found: Superwords, target: Target, dtype: str) -> None:
         self._program, self._target, self._dtype = program, target, dtype
@@ -68,7 +60,6 @@ class SuperwordPieces:
 
         Parameters
         ----------
-        code : Code
         rows : list of str
             Address of each array, inputs first.
         """

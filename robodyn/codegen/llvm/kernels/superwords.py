@@ -69,7 +69,6 @@ class Superwords:
 
     Attributes
     ----------
-    order : list of Superword
     place : dict of int to (Superword, int)
         Where nodes of results are: superword and lane.
     fused : dict of int to int
@@ -102,12 +101,6 @@ def superwords_for(program: Program, target: Target, dtype: str) -> Superwords:
     """Superwords of the code for one state, and the sums that are one instruction with a product.
 
     These are the same for one state and for many.
-
-    Parameters
-    ----------
-    program : Program
-    target : Target
-    dtype : {"double", "float"}
     """
     return superwords(program, target.lanes(dtype)) if target.fma else Superwords([], {}, {})
 
@@ -117,7 +110,6 @@ def superwords(program: Program, lanes: int) -> Superwords:
 
     Parameters
     ----------
-    program : Program
     lanes : int
         Numbers in a vector.
     """

@@ -122,7 +122,6 @@ class _System:
 
     Parameters
     ----------
-    t : Tracer
     controlled : sequence of int
         Indices of controlled speeds.
     a, tau : sequence of nv numbers

@@ -45,10 +45,8 @@ def jumps(
 
     Parameters
     ----------
-    t : Tracer
     M : Matrix
         Mass matrix.
-    force : sequence of nv numbers
     rates : sequence of numbers
         Of the loops, which the jumps undo. Default: zero.
     given : mapping of int to number

@@ -146,7 +146,6 @@ def with_numbers(setup: Setup, take: Take) -> Setup:
 
     Parameters
     ----------
-    setup : Setup
     take : callable
         What stands in the place of a number.
     """

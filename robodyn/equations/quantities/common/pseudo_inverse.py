@@ -42,36 +42,33 @@ class PseudoInverse:
                 (e3, product, THIRD_MOBILITY),
             )
         )
-        self._one = where(-second[0] > 0.0, 1.0, 0.0)
-        self._three = where(third[1] > 0.0, 1.0, 0.0) * (1.0 - self._one)
+        self._one, self._three = second[0] < 0.0, third[1] > 0.0
         none = e3 + product * THIRD_MOBILITY[0]
         #: Numbers of which one is negative if the rank is in doubt.
         self.tests = [
             second[0] * second[1],
-            self._one * square**3 + (1.0 - self._one) * _outside(third[0], third[1], none),
+            where(self._one, 0.0, third[0] * third[1] * none),
         ]
 
     def times(self, b: Vec3) -> Vec3:
         """The solution."""
-        one, three = self._one, self._three
-        Wb = self._of(b)
-        e1, e2 = self.trace, self._e2 + one * self.trace * self.trace
-        projected = (Wb * e1 - self._of(Wb)) * (1.0 / e2)
-        of_two = (projected * e1 - Wb) * (1.0 / e2)
-        of_one = Wb * (1.0 / (e1 * e1))
-        of_three = self._eliminated(b, (1.0 - three) * e1)
-        return of_one * one + of_two * (1.0 - one - three) + of_three * three
+        Wb, e1, e2 = self._of(b), self.trace, self._e2
+        inverse = 1.0 / e2 if _is_there(e2) else 0.0
+        of_two = ((Wb * e1 - self._of(Wb)) * (inverse * e1) - Wb) * inverse
+        of_one, of_three = Wb * (1.0 / (e1 * e1)), self._eliminated(b)
+        ways = zip(of_one, of_two, of_three, strict=True)
+        return Vec3(*(where(self._one, x, where(self._three, z, y)) for x, y, z in ways))
 
     def _of(self, x: Vec3) -> Vec3:
         return Vec3(*(dot(row, list(x)) for row in self._W))
 
-    def _eliminated(self, b: Vec3, added: Number) -> Vec3:
-        """The solution by elimination, with a number added to pivots that may be zero."""
+    def _eliminated(self, b: Vec3) -> Vec3:
+        """The solution by elimination, of rank 3."""
         W, x = [list(row) for row in self._W], list(b)
         for k in range(3):
-            W[k][k] = W[k][k] + added
             for i in range(k + 1, 3):
-                factor = W[i][k] / W[k][k] if _is_there(W[i][k]) else 0.0
+                known = _is_there(W[i][k]) and _is_there(W[k][k])
+                factor = W[i][k] / W[k][k] if known else 0.0
                 for j in range(k + 1, 3):
                     W[i][j] = W[i][j] - factor * W[k][j]
                 x[i] = x[i] - factor * x[k]
@@ -79,11 +76,6 @@ class PseudoInverse:
             rest = dot(W[k][k + 1 :], x[k + 1 :])
             x[k] = (x[k] - rest) / W[k][k] if _is_there(W[k][k]) else 0.0
         return Vec3(*x)
-
-
-def _outside(low: Number, high: Number, above: Number) -> Number:
-    """What is negative between both ends of an interval, or below what is no rounding."""
-    return low * high * above
 
 
 def _minor(W: Matrix, i: int, j: int) -> Number:

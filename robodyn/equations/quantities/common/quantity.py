@@ -67,11 +67,9 @@ class Input:
 
     Attributes
     ----------
-    name : str
     size : int, str or callable
         Of one state: a number, a key of `SIZES`, or a function of the tracer; ``"number"`` for one
         number without an axis.
-    unit : str
     by_joint : str
         Parameter of the method that gives its numbers by joint, if one does.
     when : callable
@@ -99,10 +97,8 @@ class Output:
 
     Attributes
     ----------
-    name : str
     shape : tuple of int, str or callable
         Of one state; sizes as of `Input`.
-    unit : str
     when : callable
         Whether it is handed out, for the options that are given. Default: always.
     """
@@ -182,8 +178,6 @@ class Quantity:
 
     Attributes
     ----------
-    inputs : tuple of Input
-    outputs : tuple of Output
     outputs_by : callable
         Outputs before those, for the options that are given. Default: none.
     trace : callable

@@ -28,7 +28,6 @@ class Setup:
 
     Attributes
     ----------
-    model : MechanismModel
     gravity : (3,) [m/s^2]
         In the world.
     passive : bool

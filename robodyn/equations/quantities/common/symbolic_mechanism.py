@@ -51,10 +51,8 @@ class SymbolicMechanism:
 
     Parameters
     ----------
-    model : MechanismModel
     closures : sequence of Closure
         Joints that were cut.
-    symbols : Symbols
     numbers : mapping of str to number
         What takes the place of each.
     """

@@ -59,12 +59,9 @@ class Tracer:
 
     Attributes
     ----------
-    given : Setup
     chosen : mapping
         Options; with ``"numbers"`` those of the robot and of options are the last input, of which
         these are an example.
-    graph : Graph
-    ports : list of Port
     numbers : mapping of str to list
         Numbers of each input.
     kept : dict

@@ -1,6 +1,6 @@
-"""Kinds of sensors: one file a kind, with its columns, its units and its equations.
+"""Kinds of sensors, with their columns, their units and their equations.
 
-Every file of this folder has a constant ``KIND``. `robodyn.literals.SensorKindName` lists the kinds
+Every file of this folder has a constant ``KINDS``. `robodyn.literals.SensorKindName` lists them
 for type checkers; nothing else knows them by name.
 """
 
@@ -19,8 +19,8 @@ __all__ = ["KINDS"]
 def _found() -> dict[str, SensorKind]:
     """The kinds of all files of this folder, by name."""
     names = (f.name for f in pkgutil.iter_modules(__path__) if not f.ispkg)
-    kinds = (importlib.import_module(f"{__name__}.{name}").KIND for name in names)
-    return {kind.name: kind for kind in kinds}
+    files = (importlib.import_module(f"{__name__}.{name}") for name in names)
+    return {kind.name: kind for file in files for kind in file.KINDS}
 
 
 #: Name -> kind.

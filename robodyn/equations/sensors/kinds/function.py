@@ -11,7 +11,7 @@ from robodyn.errors import TopologyError
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["KIND"]
+__all__ = ["KINDS"]
 
 
 def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
@@ -49,11 +49,13 @@ def _of_joints(robot: MeasuredState, sensor: DescribedSensor) -> list[Number]:
     return [*q, *v, *a]
 
 
-KIND = SensorKind(
-    name="function",
-    columns=(),
-    units=(),
-    reads="a",
-    takes=("at", "relative_to", "joint"),
-    measure=measure,
+KINDS = (
+    SensorKind(
+        name="function",
+        columns=(),
+        units=(),
+        reads="a",
+        takes=("at", "relative_to", "joint"),
+        measure=measure,
+    ),
 )

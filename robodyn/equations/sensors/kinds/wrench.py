@@ -9,7 +9,7 @@ from robodyn.equations.sensors.kinds.common.kind import Form, SensorKind
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["KIND"]
+__all__ = ["KINDS"]
 
 
 def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
@@ -20,13 +20,15 @@ def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     return [*F]
 
 
-KIND = SensorKind(
-    name="wrench",
-    columns=("fx", "fy", "fz", "mx", "my", "mz"),
-    units=(*("N",) * 3, *("N m",) * 3),
-    reads="a",
-    needs=("joint",),
-    takes=("at",),
-    form=Form.WRENCH,
-    measure=measure,
+KINDS = (
+    SensorKind(
+        name="wrench",
+        columns=("fx", "fy", "fz", "mx", "my", "mz"),
+        units=(*("N",) * 3, *("N m",) * 3),
+        reads="a",
+        needs=("joint",),
+        takes=("at",),
+        form=Form.WRENCH,
+        measure=measure,
+    ),
 )

@@ -46,8 +46,7 @@ class SymbolicInputs:
 
     def array(self, name: str) -> Array:
         """All elements of an input."""
-        found: Array = symbol_array(self._numbers[name])
-        return found
+        return symbol_array(self._numbers[name])
 
     def at(self, name: str, t: Instant) -> Array:
         """The row of an input at an instant of the step."""

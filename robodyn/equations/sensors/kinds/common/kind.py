@@ -29,14 +29,12 @@ class SensorKind:
 
     Attributes
     ----------
-    name : str
     columns, units : tuple of str
         Of the numbers that it gives.
     reads : {"q", "v", "a"}
         What it needs of a state: positions, speeds as well, or accelerations as well.
     needs, takes : tuple of str
         Arguments of `robodyn.Sensor` that it cannot do without, and others that it understands.
-    form : Form
     measure : callable
         Its numbers, of a state and the sensor.
     """

@@ -31,11 +31,8 @@ class MeasuredState:
 
     Attributes
     ----------
-    model : MechanismModel
-    state : State
     a : sequence of nv numbers
         Accelerations.
-    base : BaseState
     base_inertia : RigidInertia or None
         Of the base, where it moves.
     link : callable
