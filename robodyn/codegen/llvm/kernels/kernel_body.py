@@ -123,8 +123,8 @@ class Body:
         elif op in (SIN, COS):
             self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
         elif op not in (LESS, LESS_EQUAL, SIDES):  # which are a part of what selects
-            kind, given = graph.op[a >> 1] if op == SELECT else op, graph.operands(node)
-            names = [self.signed(edge) for edge in given]
+            kind = graph.op[a >> 1] if op == SELECT else op
+            names = [self.signed(edge) for edge in graph.operands(node)]
             self.names[node] = function(self.code, kind, self.dtype, self.lanes, names)
 
     def with_product(self, node: int) -> str:
