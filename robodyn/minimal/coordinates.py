@@ -23,12 +23,7 @@ __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 
 
 class TreeExpansion:
-    """The expansion of a robot in tree coordinates, which is the identity.
-
-    Parameters
-    ----------
-    space : ConfigurationSpace
-    """
+    """The expansion of a robot in tree coordinates, which is the identity."""
 
     dependent_joints: tuple[str, ...] = ()
 

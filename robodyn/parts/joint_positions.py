@@ -23,11 +23,6 @@ class TreeJointPositions:
 
     The position of a joint that was cut is read from the pose of one of its frames seen from the
     other; of a joint that follows others by a factor or a function, from the positions of these.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
     """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:

@@ -26,13 +26,7 @@ _WORDS = {"v": "speeds v", "a": "accelerations a"}
 
 
 class SensorReadings:
-    """Readings of a robot in tree coordinates.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Readings of a robot in tree coordinates."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator

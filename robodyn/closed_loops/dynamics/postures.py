@@ -41,20 +41,7 @@ __all__ = ["LoopPostures", "Postures"]
 
 
 class LoopPostures:
-    """The postures of a closed linkage.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    closer : LoopCloser
-    mobility : Mobility
-    projection : Projection
-    consistency : Consistency
-    following : FollowingPositions
-    """
+    """The postures of a closed linkage."""
 
     def __init__(
         self,
