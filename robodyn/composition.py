@@ -23,7 +23,7 @@ from robodyn.closed_loops.constraints.cut_joints import (
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
 from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
 from robodyn.closed_loops.dynamics.motors import LoopMotors
-from robodyn.closed_loops.dynamics.postures import LoopPostures
+from robodyn.closed_loops.dynamics.postures import LoopPostures, Postures
 from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.programs import LoopPrograms
 from robodyn.closed_loops.rank.regularity import Regularity
@@ -63,11 +63,11 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 from robodyn.parts.following_positions import FollowingPositions
 from robodyn.parts.joint_loads import JointForces, MotorLoads
-from robodyn.parts.joint_positions import JointPositions, TreeJointPositions
-from robodyn.parts.measurements import Measurements, SensorReadings
+from robodyn.parts.joint_positions import TreeJointPositions
+from robodyn.parts.measurements import SensorReadings
 from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
-from robodyn.parts.postures import Postures, TreePostures
+from robodyn.parts.postures import TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
 from robodyn.symbolic.graph import Program
 
@@ -86,7 +86,7 @@ class TreeForm:
     model : Model
     joint_forces : JointForces
     joint_positions : TreeJointPositions
-    measurements : Measurements
+    measurements : SensorReadings
     motors : MotorLoads
     cut_limits : CutLimits
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
@@ -96,7 +96,7 @@ class TreeForm:
     model: Model
     joint_forces: JointForces
     joint_positions: TreeJointPositions
-    measurements: Measurements
+    measurements: SensorReadings
     motors: MotorLoads
     cut_limits: CutLimits
     neutral: Array
@@ -107,6 +107,7 @@ class TreeForm:
         forces, positions = parts.joint_forces, parts.joint_positions
         assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
         read = parts.measurements
+        assert isinstance(read, SensorReadings)
         return cls(model, forces, positions, read, parts.motors, parts.cut_limits, neutral)
 
 
@@ -129,8 +130,8 @@ class Parts:
     postures: Postures
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
-    joint_positions: JointPositions
-    measurements: Measurements
+    joint_positions: TreeJointPositions | MinimalJointPositions
+    measurements: SensorReadings | MinimalMeasurements
     mobility: Mobility
 
     def __init__(
@@ -150,7 +151,7 @@ class Parts:
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency, projection)
         self.cut_limits = CutLimits(model, evaluator)
         limits = self._place_joints(model, evaluator, tree_form)
-        following = FollowingPositions(model, evaluator, space, self.joint_positions)
+        following = FollowingPositions(model, evaluator, space, self.joint_positions.positions)
         closer = LoopCloser(model, rows, space, limits, CutStart(model, evaluator))
         mobility = steady.mobility if steady else mobility
         self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
@@ -223,7 +224,7 @@ class Parts:
 
     def _readings(
         self, tree_form: TreeForm | None
-    ) -> tuple[JointForces | MinimalJointForces, Measurements]:
+    ) -> tuple[JointForces | MinimalJointForces, SensorReadings | MinimalMeasurements]:
         """Wrenches in all joints, those that close loops included, and what sensors show."""
         own = self._model, self.evaluator
         if tree_form is None:

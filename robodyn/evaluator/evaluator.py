@@ -69,12 +69,7 @@ class Programs(Protocol):
 
 
 class TreePrograms:
-    """Programs of a robot without constraints: one for each choice of options.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-    """
+    """Programs of a robot without constraints: one for each choice of options."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.function = evaluator.function

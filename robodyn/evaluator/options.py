@@ -30,12 +30,7 @@ __all__ = ["FunctionOptions"]
 
 
 class FunctionOptions:
-    """Checks the options of the functions of a model, and resolves the names in them.
-
-    Parameters
-    ----------
-    model : Model
-    """
+    """Checks the options of the functions of a model, and resolves the names in them."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

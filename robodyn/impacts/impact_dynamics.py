@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
+from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
@@ -30,10 +31,12 @@ from robodyn.impacts.partners import (
     World,
     refuse_overflow,
 )
+from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
+from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.driven import check_state, driven
+from robodyn.parts.joint_loads import JointForces
 from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
@@ -41,31 +44,6 @@ __all__ = ["ImpactDynamics", "Places", "copied", "each_axis"]
 
 #: Points of links, one or two.
 Places: TypeAlias = tuple[tuple[str, ArrayLike], ...]
-
-
-class _JointForces(Protocol):
-    """Protocol of `robodyn.parts.joint_loads.JointForces`."""
-
-    def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike | None,
-        joints: Iterable[str] | None,
-        controlled: ByJoint | None,
-        tau: ByJoint | None,
-        locked: Iterable[str],
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> JointWrenches:
-        """Force and moment in every joint."""
-
-
-class _Postures(Protocol):
-    """Protocol of the part of `robodyn.parts.postures.Postures` that is used here."""
-
-    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
-        """The closed state near one that has drifted a little."""
 
 
 class ImpactDynamics:
@@ -88,8 +66,8 @@ class ImpactDynamics:
         model: Model,
         evaluator: Evaluator,
         still: Evaluator,
-        joint_forces: _JointForces,
-        postures: _Postures,
+        joint_forces: JointForces | MinimalJointForces,
+        postures: Postures,
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._still, self._postures, self._joint_forces = still, postures, joint_forces

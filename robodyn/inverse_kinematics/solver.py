@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
 from robodyn.caller import warn
+from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.errors import ConvergenceWarning, ShapeError
@@ -22,7 +23,6 @@ from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.motion.base_motion import BaseMotion, check_rigid
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.postures import Postures
 from robodyn.results import IKResult
 from robodyn.tolerances import STEP_TO_POSTURE, STEP_TO_TARGET, TARGET_REACHED, TARGET_WANTED
 

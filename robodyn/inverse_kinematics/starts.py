@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
+from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import AssemblyError
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.postures import Postures
 
 __all__ = ["PostureStarts"]
 

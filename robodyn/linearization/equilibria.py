@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, named
+from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import EquilibriumError, RobodynError, ShapeError
 from robodyn.linearization.linear_models import LinearModels
 from robodyn.linearization.local_dynamics import LoadCase, Local, LocalDynamics
@@ -21,7 +22,6 @@ from robodyn.linearization.state_roots import StateRoots, Trial
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_names
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.postures import Postures
 from robodyn.results import SteadyMotion
 from robodyn.tolerances import EQUILIBRIUM_LIMIT_EXCESS, STEADY_ACCELERATION
 

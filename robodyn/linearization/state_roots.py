@@ -12,10 +12,10 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite
+from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.postures import Postures
 from robodyn.tolerances import (
     EQUILIBRIUM_ACCELERATION,
     NEXT_TO_SINGULAR,

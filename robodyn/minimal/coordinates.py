@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,42 +22,8 @@ from robodyn.parts.following_positions import FollowingPositions
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 
 
-class Expansion(Protocol):
-    """From a robot's own coordinates to those of its tree form; see `Robot.expand`."""
-
-    @property
-    def dependent_joints(self) -> tuple[str, ...]:
-        """Joints that follow the others by loops solved in closed form."""
-
-    def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
-        """Positions of these joints, by name."""
-
-    def positions(self, q: ArrayLike) -> Array:
-        """Coordinates of the tree form, shape (..., its nq)."""
-
-    def closed_positions(self, q: ArrayLike) -> Array:
-        """Coordinates of the tree form; an error if its loops do not close."""
-
-    def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Speeds of the tree form, shape (..., its nv)."""
-
-    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Accelerations of the tree form, shape (..., its nv)."""
-
-    def speed_map(self, q: ArrayLike) -> Array:
-        """``B``, shape (..., nv of the tree form, nv)."""
-
-    def forces(self, tau: ArrayLike) -> Array:
-        """Forces in the joints of the tree form, shape (..., its nv): zero in dependent joints."""
-
-
 class TreeExpansion:
-    """The expansion of a robot in tree coordinates, which is the identity.
-
-    Parameters
-    ----------
-    space : ConfigurationSpace
-    """
+    """The expansion of a robot in tree coordinates, which is the identity."""
 
     dependent_joints: tuple[str, ...] = ()
 
@@ -190,6 +156,10 @@ class MinimalExpansion:
         for body, rows in self._rows:
             full[joints[body.description.name].v] = others[rows]
         return np.ascontiguousarray(np.moveaxis(full, 0, axis))
+
+
+#: From a robot's own coordinates to those of its tree form; see `Robot.expand`.
+Expansion: TypeAlias = TreeExpansion | MinimalExpansion
 
 
 class ClosedPositions:

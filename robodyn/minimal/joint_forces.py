@@ -19,7 +19,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.joint_loads import JointForces, MotorLoads, refuse_both
-from robodyn.parts.measurements import Measurements, SensorReadings
+from robodyn.parts.measurements import SensorReadings
 from robodyn.results import JointWrenches
 
 __all__ = ["MinimalJointForces", "MinimalMeasurements", "TreeState"]
@@ -121,11 +121,11 @@ class MinimalMeasurements:
     Parameters
     ----------
     state : TreeState
-    tree_form : Measurements
+    tree_form : SensorReadings
         Of the same robot in tree coordinates.
     """
 
-    def __init__(self, state: TreeState, tree_form: Measurements) -> None:
+    def __init__(self, state: TreeState, tree_form: SensorReadings) -> None:
         self._state, self._tree_form = state, tree_form
         self._own = SensorReadings(state.model, state.evaluator)
 

@@ -46,13 +46,7 @@ class NotPlanar(Exception):
 
 @dataclass(frozen=True, eq=False)
 class PlanarLoop:
-    """A planar loop whose dependent joints are not chosen yet.
-
-    Attributes
-    ----------
-    name : str
-    predecessor, successor : Chain
-    """
+    """A planar loop whose dependent joints are not chosen yet."""
 
     name: str
     predecessor: Chain

@@ -236,8 +236,10 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
             given=array.shape,
             expected=(nv,),
         )
-    if array.ndim == 1 and not any(map(math.isinf, values := array.tolist())):
-        return {k: array[k] for k, x in enumerate(values) if x == x}
+    if array.ndim == 1:
+        row: list[float] = array.tolist()
+        if not any(map(math.isinf, row)):
+            return {k: array[k] for k, x in enumerate(row) if x == x}
     if np.isinf(array).any():
         raise ShapeError(f"{what} holds infinite numbers", name=what)
     missing = np.isnan(array).reshape(-1, nv) if array.size else np.zeros((1, nv), bool)

@@ -18,13 +18,7 @@ __all__ = ["DynamicsDerivatives"]
 
 
 class DynamicsDerivatives:
-    """Values and derivatives of dynamics.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Values and derivatives of dynamics."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator

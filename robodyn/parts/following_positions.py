@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from robodyn.array_types import Array
@@ -10,7 +12,6 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import limit_excess
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.joint_positions import JointPositions
 from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["FollowingPositions"]
@@ -24,7 +25,8 @@ class FollowingPositions:
     model : Model
     evaluator : Evaluator
     space : ConfigurationSpace
-    joint_positions : JointPositions
+    positions : callable
+        From positions to those of all joints by name.
     """
 
     def __init__(
@@ -32,10 +34,10 @@ class FollowingPositions:
         model: Model,
         evaluator: Evaluator,
         space: ConfigurationSpace,
-        joint_positions: JointPositions,
+        positions: Callable[[Array], Mapping[str, Array]],
     ) -> None:
         self._model, self._evaluator, self._space = model, evaluator, space
-        self._joint_positions = joint_positions
+        self._positions = positions
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position of a tree that fits, shape (nq,)."""
@@ -59,7 +61,7 @@ class FollowingPositions:
             return False
         bodies = self._model.bodies
         names = {bodies.bodies[i].description.name for i in bodies.following}
-        positions = self._joint_positions.positions(q)
+        positions = self._positions(q)
         following = {name: x for name, x in positions.items() if name in names}
         beyond = limit_excess(following, self._model.joints).values()
         return all(abs(float(x)) <= AT_LIMIT for x in beyond)

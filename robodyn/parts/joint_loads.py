@@ -23,13 +23,7 @@ __all__ = ["JointForces", "MotorLoads", "refuse_both"]
 
 
 class JointForces:
-    """The wrench in every joint.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """The wrench in every joint."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
@@ -130,13 +124,7 @@ class JointForces:
 
 
 class MotorLoads:
-    """Torques and powers of motors at their own shafts.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Torques and powers of motors at their own shafts."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator

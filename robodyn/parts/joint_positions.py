@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -15,17 +15,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import nearest_turn
 
-__all__ = ["JointPositions", "TreeJointPositions", "position_of_cut"]
-
-
-class JointPositions(Protocol):
-    """Positions and speeds of all joints; see `Robot.joint_positions`."""
-
-    def positions(self, q: ArrayLike) -> dict[str, Array]:
-        """By joint name, shape (...) or (..., n)."""
-
-    def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
-        """By joint name, shape (...) or (..., n)."""
+__all__ = ["TreeJointPositions", "position_of_cut"]
 
 
 class TreeJointPositions:
@@ -33,11 +23,6 @@ class TreeJointPositions:
 
     The position of a joint that was cut is read from the pose of one of its frames seen from the
     other; of a joint that follows others by a factor or a function, from the positions of these.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
     """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:

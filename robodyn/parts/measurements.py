@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,39 +19,14 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["Measurements", "SensorReadings"]
+__all__ = ["SensorReadings"]
 
 #: Names of inputs in messages.
 _WORDS = {"v": "speeds v", "a": "accelerations a"}
 
 
-class Measurements(Protocol):
-    """Readings of the sensors of a robot; see `Robot.measure`."""
-
-    def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike | None,
-        a: ArrayLike | None,
-        tau: ByJoint | None,
-        sensors: Iterable[str] | None,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> dict[str, Array]:
-        """Readings by name of the sensor, shape (..., n)."""
-
-    def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Readings as symbols, for arguments that are symbols."""
-
-
 class SensorReadings:
-    """Readings of a robot in tree coordinates.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Readings of a robot in tree coordinates."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator

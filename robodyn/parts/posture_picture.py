@@ -86,12 +86,7 @@ def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tu
 
 
 class PosturePicture:
-    """Makes stick figures of a robot.
-
-    Parameters
-    ----------
-    robot : Robot
-    """
+    """Makes stick figures of a robot."""
 
     def __init__(self, robot: Described) -> None:
         closing = [name for name, joint in robot.joints.items() if joint.closure]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,65 +15,7 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
 
-__all__ = ["Postures", "TreePostures", "assembled", "one_guess"]
-
-
-class Postures(Protocol):
-    """Closed postures of a robot and consistent velocities; all of them for a tree."""
-
-    @property
-    def dof(self) -> int:
-        """Mobility at the neutral posture."""
-
-    @property
-    def independent_joints(self) -> tuple[str, ...]:
-        """Joints whose motion determines that of all others."""
-
-    @property
-    def independent_speeds(self) -> tuple[int, ...]:
-        """Their indices in v."""
-
-    @property
-    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
-        """Constraint rows that follow from others, and from which."""
-
-    def neutral(self) -> Array:
-        """The possible posture nearest to the zero position, shape (nq,)."""
-
-    def start(self) -> Array:
-        """Start of the search for a closed posture, shape (nq,)."""
-
-    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
-        """Where both frames of each closure stand at a posture, shape (nq,)."""
-
-    def random(self, rng: np.random.Generator) -> Array:
-        """A possible posture within the limits, shape (nq,)."""
-
-    def assemble(
-        self,
-        q: ArrayLike | None,
-        hold: tuple[str, ...],
-        near: ArrayLike | None,
-        beyond_limits: bool = False,
-    ) -> Array:
-        """The possible posture near a guess, shape (nq,)."""
-
-    def mobility(self, q: ArrayLike) -> int:
-        """Degrees of freedom at a posture."""
-
-    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
-        """Which of the branches that meet at singular postures a posture is on, shape (...)."""
-
-    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
-        """The possible state near one that has drifted a little."""
-
-    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
-        """The possible velocity nearest to a given one, shape (..., nv)."""
-
-    def consistent_acceleration(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, hold: tuple[str, ...]
-    ) -> Array:
-        """The possible acceleration nearest to a given one, shape (..., nv)."""
+__all__ = ["TreePostures", "assembled", "one_guess"]
 
 
 class TreePostures:

@@ -17,12 +17,7 @@ _NAMES = frozenset({"frames"})
 
 
 class SymbolicCalls:
-    """Quantities of a robot for functions that are called with symbols in place of numbers.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-    """
+    """Quantities of a robot for functions that are called with symbols in place of numbers."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator

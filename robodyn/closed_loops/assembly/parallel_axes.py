@@ -68,7 +68,7 @@ def parallel_rows(
                     row[:, turns[end.key]] += cross_matrix(other) @ end.by_turn
             slopes.append(row)
             missed.append(np.cross(first.axis, one.axis))
-    return np.reshape(slopes, (-1, size)), np.ravel(missed)
+    return np.reshape(slopes, (3 * len(slopes), size)), np.ravel(missed)
 
 
 @dataclass(frozen=True, eq=False)

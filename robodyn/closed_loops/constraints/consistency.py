@@ -26,12 +26,6 @@ SHOWN = 5
 class Consistency:
     """Refuses states in which loops are open or come open.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-
     Attributes
     ----------
     tolerance : (float, float)

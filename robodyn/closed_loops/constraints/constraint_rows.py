@@ -45,12 +45,6 @@ def gains(stabilization: Any) -> tuple[float, float]:
 class ConstraintRows:
     """Constraint rows ``K v + psi = 0`` and ``K a + k = 0``; a tree has none of them.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    space : ConfigurationSpace
-
     Attributes
     ----------
     names : tuple of str

@@ -96,13 +96,7 @@ class UncoordinatedLimits(CutRows, Protocol):
 
 
 class CutLimits:
-    """How far cut joints are beyond their limits at a posture; a row for each, zero within.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """How far cut joints are beyond their limits at a posture; a row for each, zero within."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
@@ -150,13 +144,7 @@ class CutLimits:
 
 
 class CutStart:
-    """Positions of cut joints in ``near`` of `robodyn.load`; a row for each, zero there.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Positions of cut joints in ``near`` of `robodyn.load`; a row for each, zero there."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         near = model.settings.near or ()
@@ -181,13 +169,7 @@ class CutStart:
 
 
 class WithCuts:
-    """Position rows, and rows of cut joints below them.
-
-    Parameters
-    ----------
-    rows : PositionRows
-    cuts : CutRows
-    """
+    """Position rows, and rows of cut joints below them."""
 
     def __init__(self, rows: PositionRows, cuts: CutRows) -> None:
         self._rows, self._cuts = rows, cuts

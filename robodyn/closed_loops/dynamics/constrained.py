@@ -37,17 +37,7 @@ _DOUBLE = np.dtype(float)
 
 
 class ConstrainedSolve:
-    """Forward and hybrid dynamics from mass matrix, bias forces and constraint rows.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    consistency : Consistency
-    projection : Projection
-    """
+    """Forward and hybrid dynamics from mass matrix, bias forces and constraint rows."""
 
     def __init__(
         self,

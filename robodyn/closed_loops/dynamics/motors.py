@@ -32,19 +32,7 @@ __all__ = ["LoopMotors"]
 
 
 class LoopMotors:
-    """Forces at the motors of a closed linkage for given accelerations.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    programs : LoopPrograms
-    consistency : Consistency
-    regularity : Regularity
-    projection : Projection
-    """
+    """Forces at the motors of a closed linkage for given accelerations."""
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,28 +33,15 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import overflow
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.following_positions import FollowingPositions
-from robodyn.parts.postures import one_guess
+from robodyn.parts.postures import TreePostures, one_guess
 from robodyn.results import LoopGap
 from robodyn.tolerances import POSTURE_CLOSED
 
-__all__ = ["LoopPostures"]
+__all__ = ["LoopPostures", "Postures"]
 
 
 class LoopPostures:
-    """The postures of a closed linkage, as `robodyn.parts.postures.Postures` has them.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    space : ConfigurationSpace
-    closer : LoopCloser
-    mobility : Mobility
-    projection : Projection
-    consistency : Consistency
-    following : FollowingPositions
-    """
+    """The postures of a closed linkage."""
 
     def __init__(
         self,
@@ -362,3 +350,7 @@ class LoopPostures:
 
 def _shown(x: Array) -> str:
     return ", ".join(f"{value:.6g}" for value in x)
+
+
+#: Closed postures of a robot, and velocities that keep them closed; all of them for a tree.
+Postures: TypeAlias = TreePostures | LoopPostures

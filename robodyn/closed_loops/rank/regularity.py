@@ -30,16 +30,7 @@ __all__ = ["Regularity"]
 
 
 class Regularity:
-    """Refuses states too near to a singular posture.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    mobility : Mobility
-    programs : LoopPrograms
-    """
+    """Refuses states too near to a singular posture."""
 
     def __init__(
         self,

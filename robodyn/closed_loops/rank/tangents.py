@@ -69,15 +69,7 @@ class _Following:
 
 
 class Tangents:
-    """Finds `Tangent`s of states.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    rows : ConstraintRows
-    mobility : Mobility
-    """
+    """Finds `Tangent`s of states."""
 
     def __init__(
         self, model: Model, evaluator: Evaluator, rows: ConstraintRows, mobility: Mobility
