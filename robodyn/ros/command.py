@@ -76,7 +76,6 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
 
     Parameters
     ----------
-    arguments : Namespace
     options : mapping
         Further arguments of `robodyn.load`.
     """

@@ -33,8 +33,6 @@ def publish_dds(
 
     Parameters
     ----------
-    arguments : Namespace
-    settings : Settings
     options : mapping
         Further arguments of `robodyn.load`.
     """

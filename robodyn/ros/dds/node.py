@@ -42,7 +42,6 @@ class JointSample:
 
     Attributes
     ----------
-    names : tuple of str
     position, velocity, effort : ndarray, shape (n,) or (0,) [rad, m], [rad/s, m/s], [N m, N]
         As received, and not checked: they may have any length, and need not be finite.
     stamp : int [ns]

@@ -12,7 +12,7 @@ from robodyn.ros.dds.node import DdsNode, JointSample
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
+from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
 from robodyn.urdf import write
 from robodyn.urdf.extensions import refused_by_others
 
@@ -58,13 +58,12 @@ class DdsSimulation:
     ) -> None:
         self.engine, self.log = engine, log
         self._states = node.writer("JointState", "joint_states")
-        latched = node.writer("String", "robot_description", depth=1, latched=True)
+        self._kept = latched = node.writer("String", "robot_description", depth=1, latched=True)
         if description is None:
             description = write(engine.robot.mechanism, strict_tree=True)
             for line in refused_by_others(engine.robot.mechanism, strict_tree=True):
                 log("description", f"robot_description: {line}")
         latched.text(description)
-        self._kept = latched
         self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)
         self._named = node.reader("JointState", "~/joint_commands", depth=BURST)
         self._paths = node.reader("JointTrajectory", "~/joint_trajectory", depth=1)
@@ -134,16 +133,7 @@ class DdsSimulation:
         self.engine.command_by_interface(sample.names, *values)
 
     def _follow(self, message: Any) -> None:
-        points = (
-            TrajectoryPoint(
-                point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
-                point.positions,
-                point.velocities,
-                point.accelerations,
-            )
-            for point in message.points
-        )
-        self.engine.follow(TrajectoryContent(tuple(message.joint_names), tuple(points)))
+        self.engine.follow(TrajectoryContent.of_message(message))
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         if text := out_of_time(stamp, time.time_ns()):
             self.log("stamp", text)

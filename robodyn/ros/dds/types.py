@@ -6,7 +6,6 @@ Annotations are evaluated by cyclonedds, so that none may be postponed here.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from cyclonedds.idl import IdlStruct, types
@@ -39,12 +38,17 @@ class Unread:
     problem: str
 
 
-def _unless_large(data: bytes, check: Callable[[bytes], None], read: Callable[[], Any]) -> Any:
-    try:
-        check(data)
-    except RobodynError as error:
-        return Unread(str(error))
-    return read()
+def _unless_large(check: Callable[[bytes], None]) -> Any:
+    """A method that reads a message from its bytes; `Unread` for too many, or too many points."""
+
+    def deserialize(cls: Any, data: bytes, *options: Any, **named: Any) -> Any:
+        try:
+            check(data)
+        except RobodynError as error:
+            return Unread(str(error))
+        return super(cls, cls).deserialize(data, *options, **named)
+
+    return classmethod(deserialize)
 
 
 @dataclass
@@ -93,11 +97,7 @@ class JointState(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"):
     velocity: types.sequence[types.float64] = field(default_factory=list)
     effort: types.sequence[types.float64] = field(default_factory=list)
 
-    @classmethod
-    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
-        """The message of some bytes; `Unread` for too many."""
-        read = partial(super().deserialize, data, *options, **named)
-        return _unless_large(data, check_command, read)
+    deserialize = _unless_large(check_command)
 
 
 @dataclass
@@ -127,11 +127,7 @@ class Float64MultiArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiAr
     layout: MultiArrayLayout = field(default_factory=MultiArrayLayout)
     data: types.sequence[types.float64] = field(default_factory=list)
 
-    @classmethod
-    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
-        """The message of some bytes; `Unread` for too many."""
-        read = partial(super().deserialize, data, *options, **named)
-        return _unless_large(data, check_command, read)
+    deserialize = _unless_large(check_command)
 
 
 @dataclass
@@ -155,11 +151,7 @@ class JointTrajectory(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTraj
     joint_names: types.sequence[str] = field(default_factory=list)
     points: types.sequence[JointTrajectoryPoint] = field(default_factory=list)
 
-    @classmethod
-    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
-        """The message of some bytes; `Unread` for too many bytes or points."""
-        read = partial(super().deserialize, data, *options, **named)
-        return _unless_large(data, check_trajectory, read)
+    deserialize = _unless_large(check_trajectory)
 
 
 @dataclass

@@ -50,7 +50,6 @@ class AtLimit:
 
     Attributes
     ----------
-    violation : LimitViolation
     q : ndarray, shape (nq,)
         The last positions within the limit.
     t : float [s]
@@ -71,7 +70,6 @@ class Audit:
 
     Parameters
     ----------
-    robot : Robot
     log : ThrottledLogger
         Where warnings go.
     order : int
@@ -110,7 +108,6 @@ class Audit:
 
         Parameters
         ----------
-        motion : ContinuedMotion
         done : int
             Number of steps since the call before.
         driven : tuple of int
@@ -240,10 +237,8 @@ def first_at_limit(
 
     Parameters
     ----------
-    robot : Robot
     left : tuple of LimitViolation
         Those of the steps.
-    steps : DoneSteps
     driven : tuple of int
         Speeds of driven joints.
     """

@@ -11,9 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.model.joint_info import part_names
-from robodyn.model.virtual_work import generalised
+from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.ros.engine.messages import StateNames
-from robodyn.simulation.limits.bounds import cut_at_motors, motor_joint_bounds, own_effort_bounds
+from robodyn.simulation.limits.bounds import (
+    cut_at_motors,
+    motor_joint_bounds,
+    own_effort_bounds,
+    within_motors,
+)
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
 __all__ = ["CommandedJoints"]
@@ -26,13 +31,11 @@ class CommandedJoints:
 
     Parameters
     ----------
-    names : StateNames
     joints : names, optional
         Default: those with motors.
 
     Attributes
     ----------
-    names : tuple of str
     nv : int
         Speeds of the robot.
     coordinates, speeds : ndarray of int, shape (n,)
@@ -97,16 +100,26 @@ class CommandedJoints:
         """Whether forces along speeds depend on the posture."""
         return bool(self._elsewhere.any())
 
-    def forces(self, q: FloatArray, efforts: FloatArray) -> FloatArray:
+    def forces(self, q: FloatArray, efforts: FloatArray, *, limited: bool = True) -> FloatArray:
         """Generalised forces of efforts, shape (nv,), within the limits of joints and motors."""
-        tau = np.zeros(self.nv)
-        within = np.minimum(np.maximum(efforts, -self.effort), self.effort)
-        tau[self.speeds[~self._elsewhere]] = within[~self._elsewhere]
-        if self._elsewhere.any():
-            f = np.zeros(len(self._robot.model.gearing.ratios))
-            f[self.motors[self._elsewhere]] = within[self._elsewhere]
-            tau += generalised(self._robot.actuation_matrix(q), cut_at_motors(self._robot, f))
-        return tau
+        tau, robot = np.zeros(self.nv), self._robot
+        if limited:
+            efforts = np.minimum(np.maximum(efforts, -self.effort), self.effort)
+        tau[self.speeds[~self._elsewhere]] = efforts[~self._elsewhere]
+        if self.depend_on_posture:
+            f = np.zeros(len(robot.model.gearing.ratios))
+            f[self.motors[self._elsewhere]] = efforts[self._elsewhere]
+            f = cut_at_motors(robot, f) if limited else f
+            return np.asarray(tau + generalised(robot.actuation_matrix(q), f))
+        return within_motors(robot, tau, q) if limited else tau
+
+    def efforts(self, q: FloatArray, tau: FloatArray) -> FloatArray:
+        """The efforts of these joints, shape (n,), that are generalised forces (nv,)."""
+        found = tau[self.speeds]
+        if self.depend_on_posture:
+            f = forces_of_motors(self._robot.actuation_matrix(q), tau)
+            found[self._elsewhere] = f[self.motors[self._elsewhere]]
+        return found
 
     def refuse_without_coordinates(self, rows: Iterable[int]) -> None:
         """Refuse to drive joints of motors that follow others.

@@ -27,7 +27,6 @@ class Commands:
 
     Parameters
     ----------
-    joints : CommandedJoints
     settings : Settings
         Whose ``interfaces`` say what numbers mean.
     q : ndarray, shape (nq,)

@@ -16,11 +16,6 @@ class ControlledStates:
     A controller with a state of its own goes on from sample to sample, and starts anew where the
     time goes back, as that of a simulation does that is restarted.
 
-    Parameters
-    ----------
-    robot : Robot
-    controller : callable or StatefulController
-
     Raises
     ------
     ShapeError

@@ -25,7 +25,6 @@ class HeldPosture:
     Attributes
     ----------
     q : ndarray, shape (nq,) [rad, m]
-    nv : int
     """
 
     q: FloatArray
@@ -45,8 +44,6 @@ def chosen_controller(
 
     Parameters
     ----------
-    robot : Robot
-    settings : Settings
     joints : CommandedJoints
         Those that gains are for; others have none.
     reference : callable

@@ -384,21 +384,17 @@ class Engine:
         self._expire_stale(t, q, v)
         if self._constant is not None:
             return self._constant
-        joints, by_command = self.commanded, self._commands.is_fresh or self._controller is None
-        if by_command:
+        joints = self.commanded
+        if self._commands.is_fresh or self._controller is None:
             efforts = self._commands.effort if self._commands.is_fresh else np.zeros(len(joints))
             tau = joints.forces(q, efforts)
-            cut = bool(np.any(np.abs(efforts) > joints.effort))
+            cut = bool(np.any(tau != joints.forces(q, efforts, limited=False)))
+            self._constant = None if self.robot.model.gearing.elsewhere else tau
         else:
             assert self._controller is not None
             wanted, top = np.asarray(self._controller(t, q, v)), joints.effort_along
-            tau = np.minimum(np.maximum(wanted, -top), top)
+            tau = within_motors(self.robot, np.minimum(np.maximum(wanted, -top), top), q)
             cut = bool(np.any((tau != wanted)[joints.controlled]))
-        if not (by_command and joints.depend_on_posture):
-            by_motors = within_motors(self.robot, tau, q)
-            cut, tau = cut or bool(np.any(by_motors != tau)), by_motors
-        if by_command and not self.robot.model.gearing.elsewhere:
-            self._constant = tau
         if cut:
             self._log_efforts()
         return tau

@@ -41,10 +41,6 @@ class Estimator:
     """Completes measured joints: mimic joints, and joints that loops determine.
 
     The last state is the guess for the next one, which keeps a linkage on its branch.
-
-    Parameters
-    ----------
-    names : StateNames
     """
 
     def __init__(self, names: StateNames) -> None:

@@ -70,7 +70,6 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
 
     Parameters
     ----------
-    robot : Robot
     q : array_like, shape (nq,)
     fixed : bool
         Of fixed joints, instead of those that move.
@@ -116,7 +115,6 @@ def description(robot: rd.Robot, form: DescriptionForm = "tree") -> str:
 
     Parameters
     ----------
-    robot : Robot
     form : {"tree", "source"}
         ``"tree"``: without joints that close loops, for programs that know trees only.
         ``"source"``: everything.

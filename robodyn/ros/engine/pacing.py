@@ -144,11 +144,6 @@ def burst(pace: Pace, clock: Callable[[], int]) -> Iterator[tuple[int, int]]:
 
     The rest is due still at the next call.
 
-    Parameters
-    ----------
-    pace : Pace
-    clock : callable
-
     Yields
     ------
     due : (int, int)

@@ -34,8 +34,6 @@ def check_path(names: StateNames, joints: Sequence[str], polynomial: Any) -> Non
 
     Parameters
     ----------
-    names : StateNames
-    joints : sequence of str, size n
     polynomial : scipy.interpolate.PPoly
         Of positions, shape (n,).
 

@@ -38,7 +38,6 @@ def rehearse(
     ----------
     names : StateNames
         Of the robot. Of joints that follow by a factor the limits have been looked at.
-    driven : Driven
     t : float [s]
         When the paths begin.
     q, v : ndarray, shape (nq,), (nv,)

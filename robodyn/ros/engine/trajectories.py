@@ -78,13 +78,24 @@ class TrajectoryContent:
     joint_names: tuple[str, ...]
     points: tuple[TrajectoryPoint, ...]
 
+    @classmethod
+    def of_message(cls, message: Any) -> TrajectoryContent:
+        """What a message of ROS or DDS holds."""
+        points = (
+            TrajectoryPoint(
+                point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
+                tuple(point.positions), tuple(point.velocities), tuple(point.accelerations),
+            )
+            for point in message.points
+        )  # fmt: skip
+        return cls(tuple(message.joint_names), tuple(points))
+
 
 class Motion:
     """A smooth motion of several joints, which ends at rest.
 
     Attributes
     ----------
-    names : tuple of str
     duration : float [s]
     """
 

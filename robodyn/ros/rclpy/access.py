@@ -11,7 +11,7 @@ from typing import Any
 import robodyn as rd
 from robodyn.installation import install_command
 
-__all__ = ["message", "optional", "rclpy", "ros_errors", "start"]
+__all__ = ["message", "optional", "quality", "rclpy", "ros_errors", "start"]
 
 
 class MissingRosError(rd.MissingExtraError):
@@ -56,6 +56,19 @@ def optional(package: str) -> bool:
     except ImportError:
         return False
     return True
+
+
+def quality(depth: int = 10, *, latched: bool = False) -> Any:
+    """Quality of service of topics: reliable, the newest ``depth`` messages wait to be taken.
+
+    That of states has the default; of commands only the newest is kept, and late subscribers get
+    the last one of latched topics: ``depth`` is 1.
+    """
+    rclpy()
+    from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+    durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+    return QoSProfile(depth=depth, durability=durability, reliability=ReliabilityPolicy.RELIABLE)
 
 
 @contextmanager

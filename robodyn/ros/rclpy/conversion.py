@@ -11,7 +11,6 @@ from robodyn.bags.sensors import SENSOR_MESSAGES, SensorContent
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint
 from robodyn.ros.rclpy.access import message
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "multi_joint_message",
     "sensor_message",
     "sensor_message_class",
-    "trajectory_content",
     "transform_message",
     "wrench_message",
 ]
@@ -104,20 +102,6 @@ def transform_message(transforms: list[Transform], stamp: Stamp, prefix: str = "
         _place(one.transform, transform)
         msg.transforms.append(one)
     return msg
-
-
-def trajectory_content(msg: Any) -> TrajectoryContent:
-    """Contents of a ``trajectory_msgs/JointTrajectory``."""
-    points = tuple(
-        TrajectoryPoint(
-            point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
-            tuple(point.positions),
-            tuple(point.velocities),
-            tuple(point.accelerations),
-        )
-        for point in msg.points
-    )
-    return TrajectoryContent(tuple(msg.joint_names), points)
 
 
 def _stamp(msg: Any, stamp: Stamp) -> None:

@@ -9,15 +9,14 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.controlled_states import ControlledStates
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
+from robodyn.ros.rclpy.access import message, quality, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
-from robodyn.ros.rclpy.quality import command_quality, state_quality
 from robodyn.simulation.control.controller import ControlFunction, Controller
-from robodyn.simulation.limits.bounds import own_effort_bounds, within_motors
 
 __all__ = ["StateListener"]
 
@@ -75,10 +74,8 @@ class StateListener:
         limit: bool = True,
     ) -> None:
         self.robot, self.names = robot, StateNames(robot)
-        self.joints = self.names.motors if joints is None else tuple(joints)
-        self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
-        self._limit = own_effort_bounds(robot)[self._speeds] if limit else np.inf
-        self._limits_motors = limit
+        self._commanded, self._limit = CommandedJoints(self.names, joints), limit
+        self.joints = self._commanded.names
         #: (t, q, v) -> forces, shape (nv,).
         self._forces: Callable[[float, FloatArray, FloatArray], FloatArray]
         self._controlled = None if controller is None else ControlledStates(robot, controller)
@@ -92,8 +89,8 @@ class StateListener:
         with ros_errors():
             self.node: Any = rclpy().create_node(name)
         self._log = ThrottledLogger(self.node.get_logger().warning)
-        self._out = self.node.create_publisher(numbers, efforts, command_quality())
-        self.node.create_subscription(state, states, self._received, state_quality())
+        self._out = self.node.create_publisher(numbers, efforts, quality(1))
+        self.node.create_subscription(state, states, self._received, quality())
 
     def spin(self) -> None:
         """Run until ROS shuts down or Ctrl-C."""
@@ -110,18 +107,18 @@ class StateListener:
                 self._log("unknown", f"not of this robot: {', '.join(measured.unknown)}")
             state = self._estimator.complete(measured)
             stamp = msg.header.stamp
-            tau = self._forces(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)[self._speeds]
+            tau = self._forces(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)
+            efforts = self._commanded.efforts(state.q, np.asarray(tau))
         except (rd.RobodynError, TypeError, ValueError) as error:
             self._log("state", f"joint state not used: {error}")
             return
-        if not np.isfinite(tau).all():
+        if not np.isfinite(efforts).all():
             self._log("torque", "no efforts published: they are not finite")
             return
-        self.state, applied = state, np.zeros(self.robot.nv)
-        applied[self._speeds] = np.clip(tau, -self._limit, self._limit)
-        if self._limits_motors:
-            applied = within_motors(self.robot, applied, state.q)
-        efforts = applied[self._speeds]
+        self.state = state
+        applied = self._commanded.forces(state.q, efforts, limited=self._limit)
+        if self._limit:
+            efforts = self._commanded.efforts(state.q, applied)
         if self._controlled is not None:
             self._controlled.notify_applied(applied)
         self._out.publish(self._numbers(data=efforts.tolist()))

@@ -29,7 +29,6 @@ class Parameters:
 
     Parameters
     ----------
-    node : rclpy Node
     settings : Settings
         Defaults.
 

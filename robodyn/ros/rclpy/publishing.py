@@ -11,7 +11,7 @@ from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.frames import description, multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
-from robodyn.ros.rclpy.access import message
+from robodyn.ros.rclpy.access import message, quality
 from robodyn.ros.rclpy.conversion import (
     joint_state_message,
     multi_joint_message,
@@ -21,7 +21,6 @@ from robodyn.ros.rclpy.conversion import (
     wrench_message,
 )
 from robodyn.ros.rclpy.parameters import Parameters
-from robodyn.ros.rclpy.quality import latched_quality, state_quality
 from robodyn.urdf.extensions import refused_by_others
 
 __all__ = ["Publishing"]
@@ -31,12 +30,6 @@ class Publishing:
     """Publishers of a simulation node.
 
     Wrenches, motor torques and sensors are computed only while somebody listens.
-
-    Parameters
-    ----------
-    node : rclpy Node
-    engine : Engine
-    parameters : Parameters
     """
 
     def __init__(self, node: Any, engine: Engine, parameters: Parameters) -> None:
@@ -115,8 +108,8 @@ class Publishing:
         self._all.clear()
 
     def _publisher(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
-        quality = latched_quality() if latched else state_quality()
-        self._all.append(self._node.create_publisher(kind, topic, quality))
+        qos = quality(1 if latched else 10, latched=latched)
+        self._all.append(self._node.create_publisher(kind, topic, qos))
         return self._all[-1]
 
     def _wrench_publishers(self, joints: list[str] | None) -> dict[str, Any]:

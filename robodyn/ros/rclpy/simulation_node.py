@@ -12,12 +12,10 @@ from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import out_of_time
-from robodyn.ros.rclpy.access import message, rclpy
-from robodyn.ros.rclpy.conversion import trajectory_content
+from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
+from robodyn.ros.rclpy.access import message, quality, rclpy
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
-from robodyn.ros.rclpy.quality import command_quality
 
 __all__ = ["SimulationOnNode"]
 
@@ -25,16 +23,8 @@ __all__ = ["SimulationOnNode"]
 class SimulationOnNode:
     """Adds a simulated robot to a node, which the caller owns.
 
-    Parameters
-    ----------
-    node : rclpy Node
-    robot : Robot
-    parameters : Parameters
-
     Attributes
     ----------
-    engine : Engine
-    paused : bool
     published : int
         States published so far.
     """
@@ -147,7 +137,7 @@ class SimulationOnNode:
     # -- commands and services -------------------------------------------------------------------
 
     def _inputs(self) -> tuple[list[Any], list[Any]]:
-        node, quality = self._node, command_quality()
+        node = self._node
         (numbers,) = message("std_msgs", "Float64MultiArray")
         (states,) = message("sensor_msgs", "JointState")
         (trajectory,) = message("trajectory_msgs", "JointTrajectory")
@@ -157,7 +147,7 @@ class SimulationOnNode:
         kinds = numbers, states, trajectory
         topics = "~/commands", "~/joint_commands", "~/joint_trajectory"
         subscriptions = [
-            node.create_subscription(kind, topic, take, quality, callback_group=group)
+            node.create_subscription(kind, topic, take, quality(1), callback_group=group)
             for kind, topic, take in zip(kinds, topics, self._takes, strict=True)
         ]
         services = [
@@ -195,7 +185,7 @@ class SimulationOnNode:
         self.engine.command_by_interface(msg.name, msg.position, msg.velocity, msg.effort)
 
     def _follow(self, msg: Any) -> None:
-        self.engine.follow(trajectory_content(msg))
+        self.engine.follow(TrajectoryContent.of_message(msg))
         stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
         if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
             self._log("stamp", text)

@@ -76,6 +76,12 @@ def storing(
         raise MissingFileError(
             f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
         )
+    beside = [] if path.exists() else [x.name for x in _beside(path) if x.exists()]
+    if beside:
+        raise FileError(
+            f"{str(path)!r} is not there, but {', '.join(beside)}, which would be lost: SQLite "
+            "takes it for what is left of the file; move it, or give another path"
+        )
     with _own_errors(path):
         connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
     try:
@@ -126,8 +132,13 @@ def written(
             with storing(unfinished, shape, dims, coords, origin) as store:
                 store.add(list(outcomes.items()))
         finally:  # where the disk is full, SQLite leaves its journal
-            for ending in ("-journal", "-wal", "-shm"):
-                unfinished.with_name(unfinished.name + ending).unlink(missing_ok=True)
+            for left in _beside(unfinished):
+                left.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> list[Path]:
+    """Files that SQLite makes, and removes, beside another."""
+    return [path.with_name(path.name + ending) for ending in ("-journal", "-wal", "-shm")]
 
 
 def _begin(

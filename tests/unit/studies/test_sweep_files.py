@@ -226,6 +226,15 @@ def test_what_is_no_file_of_a_sweep(tmp_path):
         rd.sweep(sweep_studies.square, {"x": [1]}, path=tmp_path / "other")
 
 
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_what_is_called_as_a_journal_is_not_touched(tmp_path, ending):
+    mine = tmp_path / f"a.sweep{ending}"
+    mine.write_text("mine")
+    with pytest.raises(FileError, match=f"a.sweep{ending}, which would be lost"):
+        rd.sweep(sweep_studies.square, {"x": [1.0, 2.0]}, path=tmp_path / "a.sweep")
+    assert mine.read_text() == "mine" and [*tmp_path.iterdir()] == [mine]
+
+
 def test_one_sweep_writes_at_a_time(folder, tmp_path):
     path = tmp_path / "study.sweep"
 
