@@ -62,32 +62,16 @@ STEPS, POSTURES = 10, 60
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """A linkage whose frames were displaced so that it closes and moves.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-    q : ndarray, shape (nq,)
-        A posture in which it is closed.
-    size : float
-        Norm of all displacements, in rad and parts of the longest link.
-    angle, way : float [rad, m]
-        The largest of a frame.
-    rank : int
-        Of its loops.
-    gap, row : float, str
-        The largest gap that the numbers to the letter leave along the motion [rad, parts of the
-        longest link], and the row of it.
-    """
+    """A linkage whose frames were displaced so that it closes and moves."""
 
     mechanism: Mechanism
-    q: Array
-    size: float
-    angle: float
+    q: Array  # (nq,), a posture in which it is closed
+    size: float  # norm of all displacements [rad, parts of the longest link]
+    angle: float  # the largest turn and way of a frame [rad, m]
     way: float
     rank: int
-    gap: float
-    row: str
+    gap: float  # to the letter, the largest along the motion [rad, parts of the longest link]
+    row: str  # of that gap
 
 
 def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
@@ -295,29 +279,14 @@ def _displaced(
 
 @dataclass(frozen=True, eq=False)
 class _Closing:
-    """A linkage whose frames are displaced step by step so that it closes.
-
-    Attributes
-    ----------
-    linkage : LoopGeometry
-    postures : ndarray, shape (m, nq)
-        Where it is to be closed.
-    total : ndarray, shape (size,)
-        Displacements so far.
-    rank : int
-        Of its loops.
-    held : bool
-        The first posture stays as it is.
-    parallel : float [rad]
-        Axes on a body that miss being parallel by less are to be so.
-    """
+    """A linkage whose frames are displaced step by step so that it closes."""
 
     linkage: LoopGeometry
-    postures: Array
-    total: Array
+    postures: Array  # (m, nq), where it is to be closed
+    total: Array  # (size,), displacements so far
     rank: int
-    held: bool
-    parallel: float
+    held: bool  # the first posture stays as it is
+    parallel: float  # [rad]: axes on a body that miss being parallel by less are to be so
 
     @cached_property
     def gap(self) -> float:
