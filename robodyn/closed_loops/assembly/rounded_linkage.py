@@ -9,8 +9,9 @@ is left::
 
     min |d|    with    r(q_k) + K(q_k) dq_k + D(q_k) d = 0    at closed postures q_k far apart
 
-where D is the derivative of the gaps by displacements d of the frames. Gauss-Newton steps converge
-to rounding. That is the linkage from then on; nothing else in the library knows of digits. If d
+where D is the derivative of the gaps by displacements d of the frames. Axes that are nearly
+parallel on a body are made so first, and kept so by further rows. Gauss-Newton steps converge to
+rounding. That is the linkage from then on; nothing else in the library knows of digits. If d
 is larger than the digits can have done, or if there is no such motion, the numbers are taken to
 the letter: a truss stays stiff.
 """
@@ -43,6 +44,7 @@ from robodyn.tolerances import (
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     LOOP_DRIFT,
+    MISFIT,
     MOVED_FAR,
     NEARLY_CLOSED,
     ROUNDED_GAP,
@@ -144,7 +146,7 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
 
 
 def nearest_linkage(
-    model: Model, tolerance: float = WRONG_FILE_GAP, q: Array | None = None
+    model: Model, tolerance: float = MISFIT, q: Array | None = None
 ) -> Rounding | None:
     """The nearest linkage that closes and moves, if all displacements together are within this.
 
@@ -158,7 +160,7 @@ def nearest_linkage(
 
     letter, found = start(model.mechanism), None
     parallel, turned = with_parallel_axes(model, LEVER * tolerance)
-    if DEFAULT_SNAP < turned <= WRONG_FILE_GAP:
+    if DEFAULT_SNAP < turned <= max(tolerance, WRONG_FILE_GAP):
         found = _of_start(start(parallel), letter, tolerance, turned)
     return _of_start(letter, letter, tolerance, 0.0) if found is None else found
 
@@ -167,7 +169,7 @@ def _of_start(
     start: LoopGeometry, letter: LoopGeometry, tolerance: float, turned: float
 ) -> Rounding | None:
     """The nearest linkage to one that is itself turned by an angle from what is written."""
-    nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
+    nearly = min(LEVER * tolerance, max(tolerance, WRONG_FILE_GAP))
     ways = [
         (rank, not held, q)
         for held, q in ((True, start.space.start()), (False, start.nearest))
@@ -247,8 +249,8 @@ def _displaced(
         return None
     postures = _fewer(postures, rank, start)
     opened = np.abs(letter.residual(postures))
-    if opened.max() <= letter.model.settings.closure_tolerance:
-        tolerance = WRONG_FILE_GAP  # all along the motion loops are as good as closed
+    if opened.max() <= letter.model.settings.closure_tolerance:  # loops are as good as closed
+        tolerance = max(tolerance, WRONG_FILE_GAP)
     if turned > tolerance:
         return None
     # axes that are not parallel to these digits, though some nearly are, are left as they are
