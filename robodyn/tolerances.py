@@ -92,6 +92,9 @@ NEARLY_CLOSED = 1e-6
 MOVED_FAR = 0.02
 #: Gaps of loops above this [rad, parts of the longest link] come from no rounding.
 WRONG_FILE_GAP = 0.03
+#: Displacements of frames up to this [rad, parts of the longest link] are those of a misfit, which
+#: messages name, and which a `closure_tolerance` as large lets be made; larger ones, of none.
+MISFIT = 0.06
 #: Singular values below this part of the largest come from rounded numbers more often than from a
 #: machine.
 ROUNDED_FILE_RANK = 1e-3

@@ -102,6 +102,10 @@ def test_misfits_that_are_stiff_are_told(number):
     assert "closure_tolerance" in found.told
 
 
+def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
+    right(60173, role="misfit")
+
+
 def rods(turned):
     """Two cranks with rods on both sides; pins of the second are turned by an angle.
 

@@ -24,7 +24,7 @@ from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, Topology
 from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import LOOP_CLOSED, WRONG_FILE_GAP
+from robodyn.tolerances import LOOP_CLOSED, MISFIT
 from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
@@ -170,7 +170,7 @@ class LoopCloser:
         found = nearest_linkage(model)
         if found is None or (rank is not None and found.rank >= rank):
             return None
-        for tolerance in (1.1 * found.size, WRONG_FILE_GAP):
+        for tolerance in (min(1.1 * found.size, MISFIT), MISFIT):
             tolerance = float(f"{max(tolerance, settings.closure_tolerance):.2g}")
             again = nearest_linkage(model, tolerance)
             if again is not None and again.rank == found.rank:

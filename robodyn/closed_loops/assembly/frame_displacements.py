@@ -37,46 +37,25 @@ Mover = Joint | Loop
 class _Side:
     """One of the two frames of a joint that may be displaced.
 
-    Attributes
-    ----------
-    mover : str
-        Name of the joint or loop in the description.
-    on_child : bool
-        Frame G, else F.
-    columns : slice
-        Of all displacements: six, or the three of rotations.
-    place : int
-        Of the frame among those that are placed.
-    away : bool
-        What lies beyond the frame in the tree moves with it; else it moves the other way, as the
-        frame is displaced on the link that carries it.
+    What lies beyond it in the tree moves with it if ``away``; else it moves the other way, as the
+    frame is displaced on the link that carries it.
     """
 
     mover: str
-    on_child: bool
-    columns: slice
-    place: int
+    on_child: bool  # frame G, else F
+    columns: slice  # of all displacements: six, or the three of rotations
+    place: int  # of the frame among those that are placed
     away: bool
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """A joint that closes loops.
-
-    Attributes
-    ----------
-    closure : Closure
-    rows : slice
-    signs : dict of int to float
-        By the index of a joint of the tree: whether what lies beyond it moves the successor.
-    place : int
-        Of its frame F, turned so that its axis is z; G comes next.
-    """
+    """A joint that closes loops."""
 
     closure: Closure
     rows: slice
-    signs: dict[int, float]
-    place: int
+    signs: dict[int, float]  # by joint of the tree: whether what lies beyond moves the successor
+    place: int  # of its frame F, turned so that its axis is z; G comes next
 
 
 class FrameDisplacements:

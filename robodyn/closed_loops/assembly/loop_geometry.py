@@ -26,6 +26,7 @@ from robodyn.tolerances import (
     DISPLACEMENT_NOISE,
     EXACT_RANK,
     LOOP_CLOSED,
+    MISFIT,
     ROUNDED_FILE_GAP,
     ROUNDED_FILE_RANK,
     WRONG_FILE_GAP,
@@ -106,7 +107,8 @@ class LoopGeometry:
         """How far the digits, or ``closure_tolerance``, may have displaced all frames together."""
         setup, settings = self.model.setup, self.model.settings
         digits = rounding_of(self.model.mechanism, setup.longest_link or 1.0)
-        return float(min(max(ROUNDED_FILE_GAP, settings.closure_tolerance, digits), WRONG_FILE_GAP))
+        rounding = min(max(ROUNDED_FILE_GAP, digits), WRONG_FILE_GAP)
+        return float(max(rounding, min(settings.closure_tolerance, MISFIT)))
 
     @property
     def doubtful(self) -> float:

@@ -73,27 +73,13 @@ def parallel_rows(
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """The axis of a joint on one of its two bodies.
+    """The axis of a joint on one of its two bodies."""
 
-    Attributes
-    ----------
-    key : (str, int)
-        The joint, and which of its frames: F or G.
-    axis : ndarray, shape (3,)
-        In the axes of the body.
-    R : ndarray, shape (3, 3)
-        Rotation of the link in the body.
-    by_turn : ndarray, shape (3, 3)
-        Slopes of the axis by a rotation vector of the frame.
-    sign : float
-        Whether it points as the first one of those that are parallel.
-    """
-
-    key: tuple[str, int]
-    axis: Array
-    R: Array
-    by_turn: Array
-    sign: float = 1.0
+    key: tuple[str, int]  # the joint, and which of its frames: F or G
+    axis: Array  # (3,), in the axes of the body
+    R: Array  # (3, 3), rotation of the link in the body
+    by_turn: Array  # (3, 3), slopes of the axis by a rotation vector of the frame
+    sign: float = 1.0  # whether it points as the first one of those that are parallel
 
 
 def _groups(model: Model, tolerance: float) -> list[list[_Axis]]:

@@ -9,8 +9,9 @@ is left::
 
     min |d|    with    r(q_k) + K(q_k) dq_k + D(q_k) d = 0    at closed postures q_k far apart
 
-where D is the derivative of the gaps by displacements d of the frames. Gauss-Newton steps converge
-to rounding. That is the linkage from then on; nothing else in the library knows of digits. If d
+where D is the derivative of the gaps by displacements d of the frames. Axes that are nearly
+parallel on a body are made so first, and kept so by further rows. Gauss-Newton steps converge to
+rounding. That is the linkage from then on; nothing else in the library knows of digits. If d
 is larger than the digits can have done, or if there is no such motion, the numbers are taken to
 the letter: a truss stays stiff.
 """
@@ -43,6 +44,7 @@ from robodyn.tolerances import (
     LEAST_DISPLACEMENT_NOISE,
     LOOP_CLOSED,
     LOOP_DRIFT,
+    MISFIT,
     MOVED_FAR,
     NEARLY_CLOSED,
     ROUNDED_GAP,
@@ -62,32 +64,16 @@ STEPS, POSTURES = 10, 60
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """A linkage whose frames were displaced so that it closes and moves.
-
-    Attributes
-    ----------
-    mechanism : Mechanism
-    q : ndarray, shape (nq,)
-        A posture in which it is closed.
-    size : float
-        Norm of all displacements, in rad and parts of the longest link.
-    angle, way : float [rad, m]
-        The largest of a frame.
-    rank : int
-        Of its loops.
-    gap, row : float, str
-        The largest gap that the numbers to the letter leave along the motion [rad, parts of the
-        longest link], and the row of it.
-    """
+    """A linkage whose frames were displaced so that it closes and moves."""
 
     mechanism: Mechanism
-    q: Array
-    size: float
-    angle: float
+    q: Array  # (nq,), a posture in which it is closed
+    size: float  # norm of all displacements [rad, parts of the longest link]
+    angle: float  # the largest turn and way of a frame [rad, m]
     way: float
     rank: int
-    gap: float
-    row: str
+    gap: float  # to the letter, the largest along the motion [rad, parts of the longest link]
+    row: str  # of that gap
 
 
 def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
@@ -160,7 +146,7 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
 
 
 def nearest_linkage(
-    model: Model, tolerance: float = WRONG_FILE_GAP, q: Array | None = None
+    model: Model, tolerance: float = MISFIT, q: Array | None = None
 ) -> Rounding | None:
     """The nearest linkage that closes and moves, if all displacements together are within this.
 
@@ -174,7 +160,7 @@ def nearest_linkage(
 
     letter, found = start(model.mechanism), None
     parallel, turned = with_parallel_axes(model, LEVER * tolerance)
-    if DEFAULT_SNAP < turned <= WRONG_FILE_GAP:
+    if DEFAULT_SNAP < turned <= max(tolerance, WRONG_FILE_GAP):
         found = _of_start(start(parallel), letter, tolerance, turned)
     return _of_start(letter, letter, tolerance, 0.0) if found is None else found
 
@@ -183,7 +169,7 @@ def _of_start(
     start: LoopGeometry, letter: LoopGeometry, tolerance: float, turned: float
 ) -> Rounding | None:
     """The nearest linkage to one that is itself turned by an angle from what is written."""
-    nearly = min(LEVER * tolerance, WRONG_FILE_GAP)
+    nearly = min(LEVER * tolerance, max(tolerance, WRONG_FILE_GAP))
     ways = [
         (rank, not held, q)
         for held, q in ((True, start.space.start()), (False, start.nearest))
@@ -263,8 +249,8 @@ def _displaced(
         return None
     postures = _fewer(postures, rank, start)
     opened = np.abs(letter.residual(postures))
-    if opened.max() <= letter.model.settings.closure_tolerance:
-        tolerance = WRONG_FILE_GAP  # all along the motion loops are as good as closed
+    if opened.max() <= letter.model.settings.closure_tolerance:  # loops are as good as closed
+        tolerance = max(tolerance, WRONG_FILE_GAP)
     if turned > tolerance:
         return None
     # axes that are not parallel to these digits, though some nearly are, are left as they are
@@ -295,29 +281,14 @@ def _displaced(
 
 @dataclass(frozen=True, eq=False)
 class _Closing:
-    """A linkage whose frames are displaced step by step so that it closes.
-
-    Attributes
-    ----------
-    linkage : LoopGeometry
-    postures : ndarray, shape (m, nq)
-        Where it is to be closed.
-    total : ndarray, shape (size,)
-        Displacements so far.
-    rank : int
-        Of its loops.
-    held : bool
-        The first posture stays as it is.
-    parallel : float [rad]
-        Axes on a body that miss being parallel by less are to be so.
-    """
+    """A linkage whose frames are displaced step by step so that it closes."""
 
     linkage: LoopGeometry
-    postures: Array
-    total: Array
+    postures: Array  # (m, nq), where it is to be closed
+    total: Array  # (size,), displacements so far
     rank: int
-    held: bool
-    parallel: float
+    held: bool  # the first posture stays as it is
+    parallel: float  # [rad]: axes on a body that miss being parallel by less are to be so
 
     @cached_property
     def gap(self) -> float:

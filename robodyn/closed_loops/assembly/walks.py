@@ -38,11 +38,13 @@ def walks(
     Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
     strides. Where one cannot go on, it stays, turns round and takes shorter ones. With another
     ``rank`` than that of the start, and gaps that count as closed, these are walks through postures
-    that are closed but for rounding.
+    that are closed but for rounding, in which only joints of loops move.
     """
     loops = _Loops(model, rows, space, start, rank, gap)
     rng = np.random.default_rng(0)
     heading = rng.uniform(-1.0, 1.0, (WALKS // 2, space.nv))
+    if rank is not None:  # what no loop moves may be at a limit
+        heading[:, (rows.jacobian(start) == 0.0).all(axis=0)] = 0.0
     heading = np.concatenate([heading, -heading])
     stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
     here = np.tile(start, (WALKS, 1))
