@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "UrdfError",
     "UrdfNote",
     "UrdfWarning",
+    "some_of",
 ]
 
 
@@ -79,6 +80,12 @@ def _in_lines(message: str) -> str:
     if len(message) < _LONGEST:
         return message
     return _QUOTED.sub(lambda x: f"{x[0][:_SHOWN]}... ({len(x[0])} characters)", message)
+
+
+def some_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
+    """The first of several texts, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more
 
 
 class _Located(Exception):

@@ -20,7 +20,7 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import RobodynError
 from robodyn.urdf import write
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: Arguments of the timed methods by name, and the name of the same function in Pinocchio.
 FUNCTIONS = {
@@ -43,22 +43,19 @@ TIMED = 2e-3
 STATES = 64
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    bench = commands.add_parser(
-        "bench", help="time functions of a robot, beside those of Pinocchio if it is installed"
-    )
-    add_robot(bench, default="puma560", bases=("fixed", "floating"))
-    add(bench, "--batch", "states of a batch (default 4096)", whole(1), metavar="N", default=4096)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_robot(parser, default="puma560", bases=("fixed", "floating"))
+    add(parser, "--batch", "states of a batch (default 4096)", whole(1), metavar="N", default=4096)
     text = "for each number: the least of as many runs as fit in (default 0.2)"
     seconds = number(above=0.0, unit="s")
-    add(bench, "--seconds", text, seconds, metavar="TIME", default=0.2)
-    add_json(bench)
-    add_robot_options(bench)
-    bench.set_defaults(run=_bench)
+    add(parser, "--seconds", text, seconds, metavar="TIME", default=0.2)
+    add_json(parser)
+    add_robot_options(parser)
 
 
-def _bench(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     rd.set_compilation("eager")  # calls are timed, not compilation
     robot = loaded(arguments)
     states = _states(robot)

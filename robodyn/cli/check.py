@@ -20,21 +20,19 @@ from robodyn.cli.shapes.findings import with_shapes
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
 from robodyn.urdf import findings, load_mechanism, record
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
-    add(check, "file", "what to check", complete=robots_and_files(), nargs="+")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add(parser, "file", "what to check", complete=robots_and_files(), nargs="+")
     text = "compare masses and inertias with meshes, too, not only with boxes and the like"
-    add(check, "--shapes", text, action="store_true")
-    add_json(check)
-    add_robot_options(check)
-    check.set_defaults(run=_check)
+    add(parser, "--shapes", text, action="store_true")
+    add_json(parser)
+    add_robot_options(parser)
 
 
-def _check(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Print the findings in all files, as text or as the records of `robodyn.urdf.record`."""
     options = robot_options(arguments)
     sound, records = True, []

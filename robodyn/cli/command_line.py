@@ -18,21 +18,36 @@ from robodyn.errors import RobodynError
 
 __all__ = ["main"]
 
-#: Modules of the commands, in the order of ``robodyn --help``. A module is imported when its
-#: command is used, as importing all takes longer than many commands.
+#: What the commands do, in the order of ``robodyn --help``. Each has a module, in a folder of its
+#: own or here, that is imported when used: importing all takes longer than many commands.
 COMMANDS = {
-    "new": "robodyn.cli.new.command",
-    "check": "robodyn.cli.check",
-    "info": "robodyn.cli.info",
-    "sim": "robodyn.cli.sim.command",
-    "view": "robodyn.cli.view",
-    "export": "robodyn.cli.export",
-    "compile": "robodyn.cli.compile",
-    "convert": "robodyn.cli.convert",
-    "publish": "robodyn.cli.publish",
-    "bench": "robodyn.cli.bench",
-    "doctor": "robodyn.cli.doctor",
-    "completion": "robodyn.cli.completion",
+    "new": "make a starter project: a robot, a program, a README",
+    "check": "validate URDF files; exit status 2 if one is bad",
+    "info": "print tree, masses, limits, degrees of freedom",
+    "sim": "simulate a robot: table and picture",
+    "view": "show a robot in the browser (extra view)",
+    "export": "write functions as code of other languages",
+    "compile": "compile functions and a motion, so that programs find them on disk",
+    "convert": "write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost",
+    "publish": "simulate a robot behind ROS topics",
+    "bench": "time functions of a robot, beside those of Pinocchio if it is installed",
+    "doctor": "check the installation; exit status 2 if something is wrong",
+    "completion": "print a script by which a shell completes commands (extra completion)",
+}
+#: Commands with a folder of their own.
+FOLDERS = ("new", "sim")
+#: More about some of them.
+DESCRIPTIONS = {
+    "sim": (
+        "Simulate a robot. What is not said otherwise: computed torque moves its motors along "
+        "sines for 4 s, and a table and a picture are written."
+    ),
+    "completion": (
+        "Print a script by which a shell completes commands, options and robots. bash, in "
+        '~/.bashrc: eval "$(robodyn completion bash)". zsh, in ~/.zshrc after compinit: eval '
+        '"$(robodyn completion zsh)". fish: robodyn completion fish > '
+        "~/.config/fish/completions/robodyn.fish"
+    ),
 }
 
 _XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
@@ -106,7 +121,12 @@ def _parser(names: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     for name in names:
-        importlib.import_module(COMMANDS[name]).add_to(commands)
+        folder = ".command" if name in FOLDERS else ""
+        module = importlib.import_module(f"robodyn.cli.{name}{folder}")
+        about = DESCRIPTIONS.get(name)
+        command = commands.add_parser(name, help=COMMANDS[name], description=about)
+        module.add_options(command)
+        command.set_defaults(run=module.run)
     return parser
 
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, lo
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.errors import RobodynError, SettingsError
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: Functions that are compiled by default, besides a motion.
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces")
@@ -29,21 +28,18 @@ STATE = {"q", "v", "a", "tau"}
 BATCH = 64
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    parser = commands.add_parser(
-        "compile", help="compile functions and a motion, so that programs find them on disk"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_robot(parser, bases=ANY_BASE)
     text = f"default: {', '.join(USUAL)}, and a motion"
     parser.add_argument("functions", nargs="*", metavar="function", help=text)
     parser.add_argument("--derivatives", action="store_true", help="those of the functions, too")
     add_json(parser)
     add_robot_options(parser)
-    parser.set_defaults(run=_compile)
 
 
-def _compile(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     where = folder()
     if where is None:
         raise SettingsError("ROBODYN_CACHE=0 keeps no code: unset it for `robodyn compile`")

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from robodyn.errors import MissingExtraError
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    completion = commands.add_parser(
-        "completion",
-        help="print a script by which a shell completes commands (extra completion)",
-        description="Print a script by which a shell completes commands, options and robots. "
-        'bash, in ~/.bashrc: eval "$(robodyn completion bash)". zsh, in ~/.zshrc after compinit: '
-        'eval "$(robodyn completion zsh)". fish: robodyn completion fish > '
-        "~/.config/fish/completions/robodyn.fish",
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
-    completion.set_defaults(run=_completion)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
 
 
-def _completion(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     try:
         import shtab
     except ImportError:

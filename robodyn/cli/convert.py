@@ -19,7 +19,7 @@ from robodyn.urdf import open_document, parse, write
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.write import as_written
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: What conversion to URDF loses, by the kind of document.
 LOST = {
@@ -29,22 +29,19 @@ LOST = {
 }
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    convert = commands.add_parser(
-        "convert", help="write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost"
-    )
-    add_robot(convert)
-    add(convert, "out", "what to write", file((".urdf",)), complete=FILE, metavar="OUT.urdf")
-    convert.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_robot(parser)
+    add(parser, "out", "what to write", file((".urdf",)), complete=FILE, metavar="OUT.urdf")
+    parser.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
     text = "write every loop as <loop>, which readers that know trees only pass over"
-    convert.add_argument("--strict-tree", action="store_true", help=text)
-    add_json(convert)
-    add_robot_options(convert)
-    convert.set_defaults(run=_convert)
+    parser.add_argument("--strict-tree", action="store_true", help=text)
+    add_json(parser)
+    add_robot_options(parser)
 
 
-def _convert(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     out = arguments.out
     if out.exists() and not arguments.force:
         raise FileError(f"{str(out)!r} is there already: --force replaces it")

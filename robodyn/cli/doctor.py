@@ -23,7 +23,7 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.installation import Requirement, install_command, installed_from, requirements
 from robodyn.tolerances import PENDULUM_ROUNDING
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: Extras for the development of robodyn itself.
 OF_DEVELOPERS = ("test", "dev", "docs")
@@ -56,16 +56,13 @@ class Finding:
     problem: str = ""
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    doctor = commands.add_parser(
-        "doctor", help="check the installation; exit status 2 if something is wrong"
-    )
-    add_json(doctor)
-    doctor.set_defaults(run=_doctor)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_json(parser)
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     findings = [_python(), _robodyn(), *_dependencies(), *_machine(), _cache(), _compilation()]
     extras = list(_extras())
     wrong = [found for found in findings if found.problem]

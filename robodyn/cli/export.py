@@ -16,7 +16,7 @@ from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.quantities.common.quantity import REFUSED
 from robodyn.errors import MissingFileError, RobodynError, UnknownNameError
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: What can be exported besides the functions of `robodyn.Robot.function`.
 OF_MOTIONS = {
@@ -28,28 +28,27 @@ OF_MOTIONS = {
 }
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    export = commands.add_parser("export", help="write functions as code of other languages")
-    add_robot(export, bases=ANY_BASE)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_robot(parser, bases=ANY_BASE)
     text = "inverse_dynamics, frame_pose:frame=NAME, step, assemble:hold=JOINT,JOINT, ..."
-    export.add_argument("function", nargs="*", help=text)
-    export.add_argument("--list", action="store_true", help="print the functions that there are")
-    export.add_argument("--target", default="c", help="c, cpp, python, matlab, modelica, fmu (c)")
+    parser.add_argument("function", nargs="*", help=text)
+    parser.add_argument("--list", action="store_true", help="print the functions that there are")
+    parser.add_argument("--target", default="c", help="c, cpp, python, matlab, modelica, fmu (c)")
     out = "new folder; without it C source is printed"
-    add(export, "--out", out, complete=FOLDER, metavar="DIR")
+    add(parser, "--out", out, complete=FOLDER, metavar="DIR")
     text = "function of a Python file, from the robot to the controller of a step"
-    add(export, "--controller", text, complete=FILE, metavar="FILE.py:NAME")
-    add(export, "--step", "of a step and a controller", number(above=0.0, unit="s"))
-    export.add_argument("--integrator", help="of a step: rk4, euler, ...")
-    export.add_argument("--dtype", help="double, float")
-    export.add_argument("--name", help="what files are called after (the robot)")
-    add_json(export)
-    add_robot_options(export)
-    export.set_defaults(run=_export)
+    add(parser, "--controller", text, complete=FILE, metavar="FILE.py:NAME")
+    add(parser, "--step", "of a step and a controller", number(above=0.0, unit="s"))
+    parser.add_argument("--integrator", help="of a step: rk4, euler, ...")
+    parser.add_argument("--dtype", help="double, float")
+    parser.add_argument("--name", help="what files are called after (the robot)")
+    add_json(parser)
+    add_robot_options(parser)
 
 
-def _export(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     if arguments.list:
         return _list(arguments)
     if not arguments.function:

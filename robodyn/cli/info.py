@@ -16,20 +16,19 @@ from robodyn.cli.options.values import FILE, add
 from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
-    add_robot(info, bases=ANY_BASE)
-    add(info, "--graph", "draw bodies, joints and loops", complete=FILE, metavar="FILE.svg")
-    add_json(info)
-    add_robot_options(info)
-    info.set_defaults(run=_info)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_robot(parser, bases=ANY_BASE)
+    add(parser, "--graph", "draw bodies, joints and loops", complete=FILE, metavar="FILE.svg")
+    add_json(parser)
+    add_robot_options(parser)
 
 
-def _info(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     robot = loaded(arguments)
     if arguments.json:
         _print_record(robot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,12 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.cli.options.robot import reading_options
 from robodyn.description import Joint, Loop, Mechanism, Pose, with_exact_turns
-from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning
+from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning, some_of
 from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, WRITTEN_IN_FULL
 from robodyn.urdf import load_mechanism
 
 __all__ = ["loop_findings"]
-
-#: Largest number of joints that a message names.
-LISTED = 8
 
 #: Displacement of a linkage in the check of which joints move [rad, m].
 STEP = 0.1
@@ -90,7 +87,7 @@ def _rounded_angles(robot: rd.Robot, mechanism: Mechanism) -> list[UrdfNote]:
             found.setdefault(what, []).append(turn.mover.name)
     if not found:
         return []
-    parts = [f"{what} ({_names([*dict.fromkeys(names)])})" for what, names in found.items()]
+    parts = [f"{what} ({some_of([*dict.fromkeys(names)])})" for what, names in found.items()]
     return [
         UrdfNote(
             f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; rigid=True "
@@ -116,10 +113,10 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
     if not names:
         return []
     motors = [name for name in names if name in dict(robot.mechanism.actuators)]
-    moved = f"; motors that move nothing: {_names(motors)}" if motors else ""
+    moved = f"; motors that move nothing: {some_of(motors)}" if motors else ""
     return [
         UrdfWarning(
-            f"the loops hold joints that cannot move: {_names(names)}{moved}",
+            f"the loops hold joints that cannot move: {some_of(names)}{moved}",
             file=robot.mechanism.file,
             element=f"robot {robot.name!r}",
         )
@@ -136,12 +133,6 @@ def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
     """Indices of joints that have no speed in any of the possible motions."""
     speeds = np.abs(_motions(robot, q)).max(axis=0, initial=0.0)
     return {name for name in robot.joint_names if speeds[robot.joints[name].v].max() < 1e-9}
-
-
-def _names(names: Sequence[str]) -> str:
-    """The first names, and the number of the others."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
 
 
 def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> UrdfNote:
@@ -174,9 +165,8 @@ def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
             shown = ", ".join(f"{x:.4g}" for x in part)
             moved.append((size, f"{name} by {shown} {robot.joints[name].kind.unit(0)}"))
     parts = [text for _, text in sorted(moved, reverse=True)]
-    more = f" and {len(parts) - LISTED} more" if len(parts) > LISTED else ""
     return UrdfNote(
-        f"all loops close when joints move from there: {'; '.join(parts[:LISTED])}{more}",
+        f"all loops close when joints move from there: {some_of(parts, separator='; ')}",
         file=robot.mechanism.file,
         element=f"robot {robot.name!r}",
     )

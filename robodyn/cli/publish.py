@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from robodyn.cli.options.robot import add_robot_options, robot_options
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    publish = commands.add_parser("publish", help="simulate a robot behind ROS topics")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     from robodyn.ros.command import add_arguments
 
-    add_arguments(publish)
-    add_robot_options(publish)
-    publish.set_defaults(run=_publish)
+    add_arguments(parser)
+    add_robot_options(parser)
 
 
-def _publish(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     from robodyn.ros.command import publish
 
     return publish(arguments, robot_options(arguments))

@@ -13,7 +13,7 @@ import robodyn as rd
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import FILE, add
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: Options that write a file instead of serving, with their help.
 _FILES = {
@@ -23,23 +23,23 @@ _FILES = {
 }
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    view = commands.add_parser("view", help="show a robot in the browser (extra view)")
-    add_robot(view, bases=("fixed", "floating"))
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_robot(parser, bases=("fixed", "floating"))
     motion = "motion to play: .npz, .csv or a bag"
-    add(view, "--trajectory", motion, complete=FILE, type=Path)
-    view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
-    view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
+    add(parser, "--trajectory", motion, complete=FILE, type=Path)
+    host = "who may connect (default: this machine)"
+    parser.add_argument("--host", default="127.0.0.1", help=host)
+    parser.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
     arrows = ("forces", "moments", "torques")
-    view.add_argument("--arrows", nargs="+", choices=arrows, default=(), help="forces to draw")
+    parser.add_argument("--arrows", nargs="+", choices=arrows, default=(), help="forces to draw")
     for name, what in _FILES.items():
-        add(view, f"--{name}", f"{what}, and end", complete=FILE, type=Path, metavar="FILE")
-    add_robot_options(view)
-    view.set_defaults(run=_view)
+        add(parser, f"--{name}", f"{what}, and end", complete=FILE, type=Path, metavar="FILE")
+    add_robot_options(parser)
 
 
-def _view(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     from robodyn.view import Viewer
     from robodyn.view.recording import read_motion
 

@@ -9,7 +9,6 @@ problem: dropped, it would leave another mechanism.
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.drake_closures import read_drake_closure
 from robodyn.urdf.common.joint_values import (
     LOOP_WORDS,
+    limits_of_loop,
     read_axes,
     read_constants,
     read_dynamics,
@@ -136,8 +136,8 @@ class Closures:
         after, successor = self._end(element, "successor", "sucessor")
         if None in (name, kind) or before is None or after is None:
             return None
-        origins = [reader.pose(reader.only(side, "origin")) for side in (before, after)]
-        return self._loop(element, name, kind, predecessor, successor, origins[0], origins[1])
+        one, two = (reader.pose(reader.only(side, "origin")) for side in (before, after))
+        return self._loop(element, name, kind, (predecessor, successor), (one, two))
 
     def _read_cut_joint(self, element: Element) -> Loop | None:
         reader = self.reader
@@ -145,36 +145,25 @@ class Closures:
         _, parent = self._end(element, "parent")
         _, child = self._end(element, "child")
         origin = reader.pose(reader.only(element, "origin"))
-        return self._loop(element, name, kind, parent, child, origin, Pose())
+        return self._loop(element, name, kind, (parent, child), (origin, Pose()))
 
     def _loop(
         self,
         element: Element,
         name: str | None,
         kind: JointKind | None,
-        predecessor: str | None,
-        successor: str | None,
-        X_predecessor: Pose,
-        X_successor: Pose,
+        links: tuple[str | None, str | None],
+        origins: tuple[Pose, Pose],
+        axes: tuple[Vector, Vector] | None = None,
     ) -> Loop | None:
-        """Loop of a ``<loop>`` or cut ``<joint>``, whose other children have the same names."""
+        """Loop between two links, with the children that all its notations have."""
+        predecessor, successor = links
         if name is None or kind is None or predecessor is None or successor is None:
             return None
-        reader = self.reader
-        axis, axis2 = read_axes(reader, element, kind)
-        loop = Loop(
-            name,
-            kind.name,
-            predecessor,
-            successor,
-            X_predecessor,
-            X_successor,
-            axis,
-            axis2,
-            line=line_of(element),
-            **self._joint_values(element, kind),
-        )
-        return with_constants(loop, read_constants(reader, element, kind, "loop"))
+        axis, axis2 = axes or read_axes(self.reader, element, kind)
+        own = self._joint_values(element, kind) | {"line": line_of(element)}
+        loop = Loop(name, kind.name, predecessor, successor, *origins, axis, axis2, **own)
+        return with_constants(loop, read_constants(self.reader, element, kind, "loop"))
 
     def _joint_values(self, element: Element, kind: JointKind) -> dict[str, Any]:
         """Limits, damping, friction and spring of a loop; a mimic is refused."""
@@ -183,11 +172,8 @@ class Closures:
             reader.left_out(
                 element, "a joint that closes a loop has no coordinate: it cannot mimic another"
             )
-        limits, own = read_limits(reader, element, kind), read_dynamics(reader, element, kind)
-        if limits is not None and limits.lower == limits.upper:  # exporters write zeros
-            reader.warn(element, f"lower and upper limit are both {limits.lower:g}: no limits")
-            limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
-        return {"limits": limits, **dataclasses.asdict(own)}
+        limits = limits_of_loop(reader, element, read_limits(reader, element, kind))
+        return {"limits": limits, **dataclasses.asdict(read_dynamics(reader, element, kind))}
 
     def _read_loop_joint(self, element: Element) -> Loop | None:
         """``<loop_joint>`` of Drake and Isaac: a frame on each link, and the axis in both."""
@@ -199,7 +185,7 @@ class Closures:
         if kind.parameters or len(kind.axes) > 1:
             self._not_for_type(element, kind)
             return None
-        return self._loop(element, name, kind, link1, link2, reader.pose(one), reader.pose(two))
+        return self._loop(element, name, kind, (link1, link2), (reader.pose(one), reader.pose(two)))
 
     def _not_for_type(self, element: Element, kind: JointKind) -> None:
         problem = f"type {kind.name!r} is not known here; write it as <loop>"
@@ -211,7 +197,7 @@ class Closures:
         name, kind = reader.name(element), self._kind(element, "_joint")
         _, parent = self._end(element, "parent")
         _, child = self._end(element, "child")
-        if name is None or kind is None or parent is None or child is None:
+        if kind is None:
             return None
         if kind.parameters:
             self._not_for_type(element, kind)
@@ -240,19 +226,8 @@ class Closures:
             turned = sides[1].matrix
             turned[:3, :3] = turned[:3, :3] @ _rotation_between(axis, other)
             sides[1] = Pose.from_matrix(turned)
-        axis2 = other if two else _Y
-        return Loop(
-            name,
-            kind.name,
-            parent,
-            child,
-            sides[0],
-            sides[1],
-            axis,
-            axis2,
-            line=line_of(element),
-            **self._joint_values(element, kind),
-        )
+        axes = axis, other if two else _Y
+        return self._loop(element, name, kind, (parent, child), (sides[0], sides[1]), axes)
 
     def _read_coupling(self, element: Element) -> Coupling | None:
         reader = self.reader

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from robodyn.description import Mechanism
+from robodyn.errors import some_of
 from robodyn.joints import continuous, fixed, floating, planar, prismatic, revolute
 from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.write import as_written, is_written_as_joint, written_as_motors
@@ -13,9 +14,6 @@ __all__ = ["left_out_by_others", "refused_by_others"]
 
 #: Kinds of joints that URDF has.
 _STANDARD = {kind.KIND.name for kind in (continuous, fixed, floating, planar, prismatic, revolute)}
-
-#: How many names a line shows.
-_SHOWN = 8
 
 
 def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> list[str]:
@@ -38,7 +36,7 @@ def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> lis
         if joint.kind not in _STANDARD:
             odd.setdefault(joint.kind, []).append(joint.name)
     lines = [
-        f"other readers refuse the file, for its {kind} joints ({_few(names)})"
+        f"other readers refuse the file, for its {kind} joints ({some_of(names)})"
         for kind, names in odd.items()
     ]
     cut = [joint.name for joint in cut_joints(written)]
@@ -47,7 +45,7 @@ def refused_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> lis
         advice = "" if strict_tree else ": --strict-tree writes <loop>"
         lines.append(
             f"other readers refuse the file, or mistake it for a tree, for joints that close loops "
-            f"({_few(cut)}){advice}"
+            f"({some_of(cut)}){advice}"
         )
     return lines
 
@@ -79,9 +77,6 @@ def left_out_by_others(mechanism: Mechanism, *, strict_tree: bool = False) -> li
         of_tag = [x for x in mechanism.link_elements if x.tag == tag]
         odd[f"<{tag}>"] = (x.name or "without a name" for x in of_tag)
     found = {what: [*names] for what, names in odd.items()}
-    return [f"only robodyn reads {what} ({_few(names)})" for what, names in found.items() if names]
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return [
+        f"only robodyn reads {what} ({some_of(names)})" for what, names in found.items() if names
+    ]

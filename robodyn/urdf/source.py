@@ -306,10 +306,9 @@ def _read_extended(document: Document, options: Options) -> Reading:
         raise UrdfError("is YAML, or JSON, where a URDF is expected", file=urdf.file)
     reading = _read_document(urdf, dataclasses.replace(options, urdf=None))
     if reading.mechanism is not None and reading.complete:
-        applied = extension.applied(reading.mechanism)
-        reading.mechanism = applied.mechanism
-        reading.problems += applied.problems
-        reading.warnings += applied.warnings
+        reading.mechanism = extension.applied(reading.mechanism)
+        reading.problems += extension.problems
+        reading.warnings += extension.warnings
     return reading
 
 

@@ -5,29 +5,27 @@ from __future__ import annotations
 import argparse
 from importlib import resources
 from importlib.util import find_spec
-from typing import Any
 
 from robodyn.cli.options.output import add_json, print_json
 from robodyn.cli.options.values import FOLDER, add
 from robodyn.exporting.folder import new_folder, write_folder
 from robodyn.installation import install_command
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 #: Starter projects: the folders beside this file.
 PROJECTS = ("arm", "four_bar")
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    new = commands.add_parser("new", help="make a starter project: a robot, a program, a README")
-    new.add_argument("project", choices=PROJECTS)
-    add(new, "folder", "new or empty (default: ./PROJECT)", complete=FOLDER, nargs="?")
-    add_json(new)
-    new.set_defaults(run=_new)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("project", choices=PROJECTS)
+    add(parser, "folder", "new or empty (default: ./PROJECT)", complete=FOLDER, nargs="?")
+    add_json(parser)
 
 
-def _new(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     given = arguments.folder or arguments.project
     folder = new_folder(given)
     source = resources.files("robodyn.cli.new") / arguments.project

@@ -12,13 +12,13 @@ from robodyn.cli.options.values import FILE, FOLDER, add, file, named, number, n
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LIMITS
 
-__all__ = ["add_arguments"]
+__all__ = ["add_options"]
 
 CONTROLLERS = ("none", "hold", "pd", "computed-torque")
 REFERENCES = ("sine", "point-to-point", "still")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_robot(parser, default="puma560")
     add_json(parser)

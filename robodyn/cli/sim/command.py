@@ -13,7 +13,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.cli.options.output import print_json, with_options
-from robodyn.cli.sim.arguments import add_arguments
+from robodyn.cli.sim.arguments import add_options
 from robodyn.cli.sim.control import Control, control_of
 from robodyn.cli.sim.events import ending_event, stops_of
 from robodyn.cli.sim.mechanism import SimulatedRobot, simulated_robot
@@ -28,22 +28,11 @@ from robodyn.errors import (
     SimulationInterrupted,
 )
 
-__all__ = ["add_to"]
+__all__ = ["add_options", "run"]
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to a parser's."""
-    sim = commands.add_parser(
-        "sim",
-        help="simulate a robot: table and picture",
-        description="Simulate a robot. What is not said otherwise: computed torque moves its "
-        "motors along sines for 4 s, and a table and a picture are written.",
-    )
-    add_arguments(sim)
-    sim.set_defaults(run=_sim)
-
-
-def _sim(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command, and return the exit status."""
     made = simulated_robot(arguments)
     start = start_of(arguments, made.model)
     control = control_of(arguments, made, start)

@@ -19,6 +19,7 @@ __all__ = [
     "UNLIMITED",
     "JointDynamics",
     "constant_tags",
+    "limits_of_loop",
     "plain_limits",
     "position_limits",
     "read_axes",
@@ -146,6 +147,14 @@ def read_limits(reader: Reader, joint: Element, kind: JointKind) -> Limits | Non
             reader.problem(element, negative, leniently="taken as no limit")
             bounds[-1] = math.inf
     return plain_limits(kind, Limits(lower, upper, *bounds))
+
+
+def limits_of_loop(reader: Reader, element: Element, limits: Limits | None) -> Limits | None:
+    """Limits of a joint that closes a loop: two that are equal, as exporters write, are none."""
+    if limits is not None and limits.lower == limits.upper:
+        reader.warn(element, f"lower and upper limit are both {limits.lower:g}: no limits")
+        limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
+    return limits
 
 
 def plain_limits(kind: JointKind, limits: Limits | None) -> Limits | None:

@@ -10,6 +10,7 @@ from lxml import etree
 from robodyn.description import Pose, Vector, rpy_from_rotation
 from robodyn.description.possible import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
@@ -278,14 +279,7 @@ class Reader:
             self.problem(element, f"the quaternion has the length {size:g}, expected 1")
         if self.unread > before:
             return (0.0, 0.0, 0.0)
-        x, y, z, w = (c / size for c in xyzw)
-        return rpy_from_rotation(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-            ]
-        )
+        return rpy_from_rotation(rotation_from_quaternion(xyzw).tolist())
 
     def axis(self, element: Element | None, default: Vector) -> Vector:
         """Read the unit vector of an ``<axis>``."""

@@ -83,34 +83,27 @@ KEYS = (
 LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
 
 
-@dataclasses.dataclass(frozen=True)
-class ExtendedMechanism:
-    """A mechanism after an extension was applied, and the findings.
-
-    What the problems are about, names that do not exist, is left out of the mechanism.
-    """
-
-    mechanism: Mechanism
-    problems: tuple[UrdfError, ...]
-    warnings: tuple[UrdfWarning, ...]
-
-
 class Extension:
-    """The content of the YAML file of an Extended URDF."""
+    """The content of the YAML file of an Extended URDF, and what is wrong with it.
+
+    ``problems`` are names that do not exist, in the order of the file once it was applied.
+    """
 
     def __init__(self, values: YamlValues, urdf: Any) -> None:
         self.urdf, self._values = urdf, values
         self._pairs = values.pairs("closed_loop")
         self._types = self._loop_types()
-        self._prefix, self._count = (
-            values.word("name_closedloop"),
-            values.number("closed_loop_number"),
-        )
+        self._prefix = values.word("name_closedloop")
+        self._count = values.number("closed_loop_number")
         self._ball = values.word("rotule_name")
         self._joints = values.names("joint_name")
         self._words = values.words("joint_type")
         self._motors = values.names("name_mot") if values.is_list("name_mot") else None
         self._motor = None if values.is_list("name_mot") else values.word("name_mot")
+        self.problems = [
+            values.unknown("", x, "key", KEYS) for x in values.keys if x.text not in KEYS
+        ]
+        self.warnings: list[UrdfWarning] = []
         self._check()
 
     def _loop_types(self) -> list[Word]:
@@ -140,52 +133,45 @@ class Extension:
                 "gives motors as numbers of another library: name their joints by name_mot",
             )
 
-    def applied(self, mechanism: Mechanism) -> ExtendedMechanism:
-        """A mechanism with the loops, types and motors."""
-        values = self._values
-        problems = [
-            values.unknown("", key, "key", KEYS) for key in values.keys if key.text not in KEYS
-        ]
-        warnings: list[UrdfWarning] = []
-        joints = self._retyped(mechanism.joints, problems)
-        frames = _frames(mechanism)
-        loops = self._loops(frames, problems)
+    def applied(self, mechanism: Mechanism) -> Mechanism:
+        """A mechanism with the loops, types and motors, less what the problems are about."""
+        joints = self._retyped(mechanism.joints)
+        loops = self._loops(_frames(mechanism))
         actuators = mechanism.actuators
         if self._motors is not None or self._motor is not None:
             written = dict(actuators)
-            named = self._motor_joints(joints, problems, warnings)
+            named = self._motor_joints(joints)
             coupled = (name for x in mechanism.transmissions for name in x.joints)
             names = dict.fromkeys((*named, *coupled))
             actuators = tuple((name, written.get(name, Actuator())) for name in names)
-        changed = dataclasses.replace(
+        for problem in self.problems:
+            problem.leniently = "left out"
+        self.problems.sort(key=lambda problem: problem.line or 0)
+        return dataclasses.replace(
             mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
         )
-        for problem in problems:
-            problem.leniently = "left out"
-        problems.sort(key=lambda problem: problem.line or 0)
-        return ExtendedMechanism(changed, tuple(problems), tuple(warnings))
 
-    def _retyped(self, written: Iterable[Joint], problems: list[UrdfError]) -> tuple[Joint, ...]:
+    def _retyped(self, written: Iterable[Joint]) -> tuple[Joint, ...]:
         joints = {joint.name: joint for joint in written}
         types: dict[str, str] = {}
         if self._ball is not None:
             balls = moving(joints.values(), self._ball.text)
             if not balls:
-                problems.append(self._no_part("rotule_name", self._ball, joints))
+                self.problems.append(self._no_part("rotule_name", self._ball, joints))
             types = dict.fromkeys(balls, BALL)
         for name, word in zip(self._joints, self._words, strict=True):
             if name.text in joints:
                 types[name.text] = word.text
             else:
-                problems.append(self._values.unknown("joint_name", name, "joint", joints))
+                self.problems.append(self._values.unknown("joint_name", name, "joint", joints))
         for joint, kind in types.items():
             joints[joint] = of_type(joints[joint], kind)
         return tuple(joints.values())
 
-    def _loops(self, frames: Mapping[str, set[str]], problems: list[UrdfError]) -> list[Loop]:
+    def _loops(self, frames: Mapping[str, set[str]]) -> list[Loop]:
         pairs = self._pairs
         if not self._values.has("closed_loop") and self._prefix is not None:
-            pairs = self._numbered(self._prefix, frames, problems)
+            pairs = self._numbered(self._prefix, frames)
         kinds = [LOOPS[word.text.lower()] for word in self._types] or [LOOPS["6d"]]
         if not self._values.is_list("type"):
             kinds *= len(pairs)
@@ -193,21 +179,19 @@ class Extension:
             raise self._values.error("type", f"{len(self._types)} types for {len(pairs)} loops")
         found = []
         for (a, b), kind in zip(pairs, kinds, strict=False):
-            one, other = (self._frame(word, frames, problems) for word in (a, b))
+            one, other = (self._frame(word, frames) for word in (a, b))
             if one is not None and other is not None:
                 found.append(Loop(f"{a.text}-{b.text}", kind, one, other, line=a.line))
         return found
 
-    def _frame(
-        self, word: Word, frames: Mapping[str, set[str]], problems: list[UrdfError]
-    ) -> str | None:
+    def _frame(self, word: Word, frames: Mapping[str, set[str]]) -> str | None:
         """The link of a frame."""
         links = frames.get(word.text, set())
         if len(links) == 1:
             return next(iter(links))
         if links:
             one, other = sorted(links)
-            problems.append(
+            self.problems.append(
                 self._values.error(
                     "closed_loop",
                     f"{word.text!r} is a link, and a joint that moves another ({one!r}, {other!r})",
@@ -215,12 +199,10 @@ class Extension:
                 )
             )
         else:
-            problems.append(self._values.unknown("closed_loop", word, "frame", frames))
+            self.problems.append(self._values.unknown("closed_loop", word, "frame", frames))
         return None
 
-    def _numbered(
-        self, prefix: Word, frames: Mapping[str, set[str]], problems: list[UrdfError]
-    ) -> list[tuple[Word, Word]]:
+    def _numbered(self, prefix: Word, frames: Mapping[str, set[str]]) -> list[tuple[Word, Word]]:
         """Pairs of frames whose names have the prefix and the same number in them."""
         numbered: dict[int, dict[frozenset[str], str]] = {}
         for name, links in frames.items():
@@ -235,7 +217,7 @@ class Extension:
             else:
                 listed = ", ".join(word.text for word in names)
                 message = f"{prefix.text}{number} is not in the names of two frames: {listed}"
-                problems.append(self._values.error("name_closedloop", message, prefix.line))
+                self.problems.append(self._values.error("name_closedloop", message, prefix.line))
         if not numbered:
             alike = [name for name in frames if prefix.text in name]
             problem = self._values.error(
@@ -244,43 +226,40 @@ class Extension:
                 f"a number behind it, as in {prefix.text}1, that would make pairs of them",
                 prefix.line,
             )
-            problems.append(problem if alike else self._no_part("name_closedloop", prefix, frames))
+            self.problems.append(
+                problem if alike else self._no_part("name_closedloop", prefix, frames)
+            )
         elif self._count not in (None, -1, len(pairs)):
             message = (
                 f"is {self._count}, but {len(pairs)} pairs of frames {prefix.text!r} are there"
             )
-            problems.append(self._values.error("closed_loop_number", message))
+            self.problems.append(self._values.error("closed_loop_number", message))
         return pairs
 
-    def _motor_joints(
-        self,
-        joints: Iterable[Joint],
-        problems: list[UrdfError],
-        warnings: list[UrdfWarning],
-    ) -> list[str]:
+    def _motor_joints(self, joints: Iterable[Joint]) -> list[str]:
         """Joints with motors, each once."""
         known = {joint.name: joint for joint in joints}
         if self._motor is not None:
             found = moving(known.values(), self._motor.text)
             if not found:
-                problems.append(self._no_part("name_mot", self._motor, known))
+                self.problems.append(self._no_part("name_mot", self._motor, known))
             return found
         found, others = [], []
         for word in self._motors or ():
             alike = moving(known.values(), word.text)
             if word.text in known and not known[word.text].nv:
                 message = f"{word.text!r} is a fixed joint, which can have no motor"
-                problems.append(self._values.error("name_mot", message, word.line))
+                self.problems.append(self._values.error("name_mot", message, word.line))
             elif word.text in known:
                 found.append(word.text)
                 others += [(word, name) for name in alike]
             elif alike:
                 found += alike
             else:
-                problems.append(self._values.unknown("name_mot", word, "joint", known))
+                self.problems.append(self._values.unknown("name_mot", word, "joint", known))
         for word, name in others:
             if name not in found:
-                warnings.append(
+                self.warnings.append(
                     UrdfWarning(
                         f"{word.text!r} is a joint, and part of the name of {name!r}, which gets "
                         "no motor: name that too if it has one",

@@ -16,7 +16,8 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Limits, Link, Pose, Vector
 from robodyn.joints import continuous, fixed, floating, prismatic, revolute, spherical
-from robodyn.urdf.mjcf.model import Names, Passive
+from robodyn.motion.base_motion import rotation_from_quaternion
+from robodyn.urdf.mjcf.model import CompiledModel, Passive
 
 __all__ = ["Bodies", "pose_of"]
 
@@ -31,9 +32,11 @@ class Bodies:
     """
 
     def __init__(
-        self, mujoco: Any, model: Any, names: Names, passive: Passive, efforts: dict[int, float]
+        self, compiled: CompiledModel, passive: Passive, efforts: dict[int, float]
     ) -> None:
-        self._kinds, self._model, self._names = mujoco.mjtJoint, model, names
+        model, names = compiled.model, compiled.names
+        self._compiled, self._kinds = compiled, compiled.mujoco.mjtJoint
+        self._model, self._names = model, names
         self._passive, self._efforts = passive, efforts
         self.links = [Link(names.bodies[0])]
         self.joints: list[Joint] = []
@@ -73,13 +76,13 @@ class Bodies:
             at = self._anchor(j, anchor)
             ends = last and not at.any()
             child = name if ends else names.link(f"{names.joints[j]}_frame")
-            X = X @ pose_of(at - anchor, (1.0, 0.0, 0.0, 0.0)) @ self._back(j)
+            X = X @ pose_of(at - anchor) @ self._back(j)
             self.joints.append(self._joint(j, link, child, X))
             if not ends:
                 self.links.append(Link(child))
             link, anchor, X = child, at, np.eye(4)
         if link != name:
-            self._weld(link, name, X @ pose_of(-anchor, (1.0, 0.0, 0.0, 0.0)))
+            self._weld(link, name, X @ pose_of(-anchor))
         self.links.append(Link(name, self._inertia(body)))
 
     def _weld(self, parent: str, child: str, X: FloatArray) -> None:
@@ -107,7 +110,7 @@ class Bodies:
     def _joint(self, j: int, parent: str, child: str, X: FloatArray) -> Joint:
         model, passive = self._model, self._passive
         dof = model.jnt_dofadr[j]
-        single = int(model.jnt_type[j]) in (self._kinds.mjJNT_HINGE, self._kinds.mjJNT_SLIDE)
+        single = self._compiled.is_single(j)
         limits = self._limits(j) if single else None
         kind = {
             int(self._kinds.mjJNT_FREE): floating.KIND,
@@ -150,16 +153,11 @@ class Bodies:
         return Inertia.from_matrix(mass, model.body_ipos[body], 0.5 * (inertia + inertia.T))
 
 
-def pose_of(position: Any, quat: Any) -> FloatArray:
+def pose_of(position: Any, quat: Any = (1.0, 0.0, 0.0, 0.0)) -> FloatArray:
     """Pose of a position and MuJoCo's quaternion (w, x, y, z), shape (4, 4)."""
-    w, x, y, z = np.asarray(quat, float) / np.linalg.norm(quat)
+    w, x, y, z = quat
     X = np.eye(4)
-    X[:3, :3] = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    X[:3, 3] = position
+    X[:3, :3], X[:3, 3] = rotation_from_quaternion((x, y, z, w)), position
     return X
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from robodyn.errors import MissingExtraError, UrdfError
 from robodyn.urdf.common.xml import decode_leniently, read_bytes
+from robodyn.urdf.mjcf.model import CompiledModel
 
-__all__ = ["compiled"]
+__all__ = ["compiled_model"]
 
 #: Attributes that name files and folders.
 _NAMES_FILE = re.compile(r"\b(file\w*|\w+dir)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -78,8 +79,8 @@ _FILE = re.compile("opening file|resource|decode", re.IGNORECASE)
 _SEEN = ("textures", "materials", "skins", "cameras", "lights", "sensors", "pairs", "excludes")
 
 
-def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
-    """The module of MuJoCo, the model (`mujoco.MjModel`) that it makes of a document, its warnings.
+def compiled_model(text: str, file: str | None) -> tuple[CompiledModel, list[str]]:
+    """The model that MuJoCo makes of a document, and its warnings.
 
     Files of meshes that are missing are no error where the bodies that have these shapes say their
     inertias themselves.
@@ -98,7 +99,7 @@ def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
         f"the mass of {body}, which stands still, is taken as zero: a file of its shapes is missing"
         for body in unknown
     ]
-    return mujoco, model, notes
+    return CompiledModel(mujoco, model), notes
 
 
 def _compiled(mujoco: Any, text: str, file: str | None) -> tuple[Any, list[str]]:

@@ -8,11 +8,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Loop, Mimic, Pose
 from robodyn.description.curve import Linear, Polynomial
 from robodyn.description.explicit_loop import TracedExplicitLoop
@@ -20,7 +18,7 @@ from robodyn.joints import fixed, joint_kind, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION
 from robodyn.urdf.mjcf.bodies import pose_of
-from robodyn.urdf.mjcf.model import Names, coefficients, switched_off
+from robodyn.urdf.mjcf.model import CompiledModel
 
 __all__ = ["Equalities"]
 
@@ -30,7 +28,8 @@ class RelatedJoints:
 
     def __init__(self, joints: Iterable[Joint]) -> None:
         self._joints = {joint.name: joint for joint in joints}
-        self._held: dict[str, float] = {}
+        #: Where joints are held.
+        self.held: dict[str, float] = {}
         self._laws: dict[str, tuple[tuple[str, ...], Polynomial | Linear]] = {}
 
     @property
@@ -39,21 +38,16 @@ class RelatedJoints:
         return tuple(TracedExplicitLoop.of_curve(name, *of) for name, of in self._laws.items())
 
     @property
-    def held(self) -> dict[str, float]:
-        """Where joints are held."""
-        return dict(self._held)
-
-    @property
     def joints(self) -> tuple[Joint, ...]:
         """All joints, in the order in which they were given."""
         return tuple(self._joints.values())
 
     def relate(self, one: str, other: str, ratio: float, offset: float) -> str | None:
         """Demand ``q = ratio q' + offset`` of two joints; why it cannot be, or ``None``."""
-        if one in self._held:
-            return self.hold(other, (self._held[one] - offset) / ratio)
-        if other in self._held:
-            return self.hold(one, ratio * self._held[other] + offset)
+        if one in self.held:
+            return self.hold(other, (self.held[one] - offset) / ratio)
+        if other in self.held:
+            return self.hold(one, ratio * self.held[other] + offset)
         if self._follow(one, other, ratio, offset):
             return None
         if self._follow(other, one, 1.0 / ratio, -offset / ratio):
@@ -62,9 +56,9 @@ class RelatedJoints:
 
     def follow(self, one: str, other: str, curve: Polynomial) -> str | None:
         """Demand ``q = curve(q')`` of two joints; why it cannot be, or ``None``."""
-        if other in self._held:
-            return self.hold(one, float(curve(self._held[other])))
-        if one in self._held:
+        if other in self.held:
+            return self.hold(one, float(curve(self.held[other])))
+        if one in self.held:
             return f"joint {other!r} leads joint {one!r}, which is held, by a polynomial"
         if self._follows(one) or self._leads_to(other, one):
             return f"joint {one!r} follows others already, or leads joint {other!r}"
@@ -73,8 +67,8 @@ class RelatedJoints:
 
     def sum(self, factors: Mapping[str, float], total: float) -> str | None:
         """Demand ``sum of c q = total`` of joints; why it cannot be, or ``None``."""
-        total -= sum(c * self._held[name] for name, c in factors.items() if name in self._held)
-        factors = {name: c for name, c in factors.items() if name not in self._held and c}
+        total -= sum(c * self.held[name] for name, c in factors.items() if name in self.held)
+        factors = {name: c for name, c in factors.items() if name not in self.held and c}
         names = [*factors]
         if len(names) < 2:
             for name, factor in factors.items():
@@ -94,15 +88,15 @@ class RelatedJoints:
 
     def hold(self, name: str, position: float) -> str | None:
         """Make a joint a fixed one, and all that are related to it; why it cannot be, or `None`."""
-        if name in self._held:
-            there = math.isclose(self._held[name], position, abs_tol=SAME_POSITION)
+        if name in self.held:
+            there = math.isclose(self.held[name], position, abs_tol=SAME_POSITION)
             return None if there else f"joint {name!r} is held at two positions"
         if name in self._laws:
             masters, law = self._laws[name]
             how = "as a sum" if isinstance(law, Linear) else "by a polynomial"
             return f"joint {name!r} follows {', '.join(map(repr, masters))} {how}, and is held"
         joint = self._joints[name]
-        self._held[name] = position
+        self.held[name] = position
         X = joint.origin.matrix @ described_pose(joint_kind(joint.kind), joint, (position,))
         self._joints[name] = Joint(
             name, fixed.KIND.name, joint.parent, joint.child, Pose.from_matrix(X)
@@ -159,14 +153,15 @@ class Equalities:
     ``refused``, with the reason.
     """
 
-    def __init__(self, mujoco: Any, model: Any, names: Names, joints: Sequence[Joint]) -> None:
-        self._mujoco, self._model, self._names = mujoco, model, names
-        self._related = RelatedJoints(joints)
+    def __init__(self, compiled: CompiledModel, joints: Sequence[Joint]) -> None:
+        model, names = compiled.model, compiled.names
+        self._compiled, self._model, self._names = compiled, model, names
+        self.related = RelatedJoints(joints)
         self.loops: list[Loop] = []
         self.inactive: list[str] = []
         self.refused: dict[str, str] = {}
-        kinds = mujoco.mjtEq
-        off = switched_off(mujoco, model, "EQUALITY")
+        kinds = compiled.mujoco.mjtEq
+        off = compiled.switched_off("EQUALITY")
         for k, name in enumerate(names.equalities):
             if off or not model.eq_active0[k]:
                 self.inactive.append(name)
@@ -180,32 +175,17 @@ class Equalities:
                 word = kinds(int(model.eq_type[k])).name.removeprefix("mjEQ_").lower()
                 self.refused[name] = f"equality constraints of kind {word!r} have no counterpart"
 
-    @property
-    def followers(self) -> tuple[TracedExplicitLoop, ...]:
-        """Joints that follow others by polynomials, or several others."""
-        return self._related.followers
-
-    @property
-    def held(self) -> dict[str, float]:
-        """Where joints are held."""
-        return self._related.held
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """All joints, in the order in which they were given."""
-        return self._related.joints
-
     def _add_loop(self, k: int, name: str) -> None:
         model, data = self._model, np.array(self._model.eq_data[k])
-        weld = int(model.eq_type[k]) == self._mujoco.mjtEq.mjEQ_WELD
+        weld = int(model.eq_type[k]) == self._compiled.mujoco.mjtEq.mjEQ_WELD
         ends = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
-        if int(model.eq_objtype[k]) == self._mujoco.mjtObj.mjOBJ_SITE:
+        if int(model.eq_objtype[k]) == self._compiled.mujoco.mjtObj.mjOBJ_SITE:
             poses = [pose_of(model.site_pos[site], model.site_quat[site]) for site in ends]
             ends = [int(model.site_bodyid[site]) for site in ends]
         elif weld:
-            poses = [pose_of(data[3:6], data[6:10]), _shifted(data[:3])]
+            poses = [pose_of(data[3:6], data[6:10]), pose_of(data[:3])]
         else:
-            poses = [_shifted(data[:3]), _shifted(data[3:6])]
+            poses = [pose_of(data[:3]), pose_of(data[3:6])]
         if model.body_weldid[ends[0]] == model.body_weldid[ends[1]]:
             return  # they never move relative to each other
         turns = weld and data[10] != 0.0  # a torquescale of zero lets it turn
@@ -227,7 +207,7 @@ class Equalities:
         a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
         ref = float(model.qpos0[model.jnt_qposadr[one]])
         if other < 0 or not (a1 or any(higher)):
-            self._refuse(name, self._related.hold(self._names.joints[one], ref + a0))
+            self._refuse(name, self.related.hold(self._names.joints[one], ref + a0))
             return
         start = float(model.qpos0[model.jnt_qposadr[other]])
         if any(higher):
@@ -235,19 +215,20 @@ class Equalities:
             found = np.polynomial.Polynomial([ref + a0, a1, *higher])(way)
             curve = Polynomial(tuple(map(float, found.trim().coef)))
             joints = self._names.joints
-            self._refuse(name, self._related.follow(joints[one], joints[other], curve))
+            self._refuse(name, self.related.follow(joints[one], joints[other], curve))
         else:
-            self._relate(name, one, other, a1, ref + a0 - a1 * start)
+            offset, joints = ref + a0 - a1 * start, self._names.joints
+            self._refuse(name, self.related.relate(joints[one], joints[other], a1, offset))
 
     def _related_tendons(self, k: int) -> str | None:
         """``L - L_0 = polynomial(L' - L'_0)`` of one fixed tendon or two; why it cannot be."""
         model = self._model
         one, other = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
-        sums = coefficients(self._mujoco, model, one)
+        sums = self._compiled.coefficients(one)
         total = float(model.tendon_length0[one]) + a0
         if other >= 0 and (a1 or any(higher)):
-            second = coefficients(self._mujoco, model, other)
+            second = self._compiled.coefficients(other)
             if any(higher):
                 return "tendons that follow others by a polynomial have no counterpart"
             if not second:
@@ -257,16 +238,8 @@ class Equalities:
             total -= a1 * float(model.tendon_length0[other])
         if not sums:
             return IN_SPACE
-        return self._related.sum({self._names.joints[j]: c for j, c in sums.items()}, total)
-
-    def _relate(self, name: str, one: int, other: int, ratio: float, offset: float) -> None:
-        joints = self._names.joints
-        self._refuse(name, self._related.relate(joints[one], joints[other], ratio, offset))
+        return self.related.sum({self._names.joints[j]: c for j, c in sums.items()}, total)
 
     def _refuse(self, name: str, reason: str | None) -> None:
         if reason is not None:
             self.refused[name] = reason
-
-
-def _shifted(position: FloatArray) -> FloatArray:
-    return pose_of(position, (1.0, 0.0, 0.0, 0.0))

@@ -17,7 +17,7 @@ from robodyn.description import Actuator, Joint, Limits, Link
 from robodyn.description.curve import Linear
 from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import prismatic
-from robodyn.urdf.mjcf.model import Names, Passive, coefficients
+from robodyn.urdf.mjcf.model import CompiledModel, Passive
 
 __all__ = ["FixedTendons"]
 
@@ -40,14 +40,13 @@ class FixedTendons:
 
     def __init__(
         self,
-        mujoco: Any,
-        model: Any,
-        names: Names,
+        compiled: CompiledModel,
         passive: Passive,
         motors: Mapping[int, list[Actuator]],
         joints: Iterable[Joint],
         held: Mapping[str, float],
     ) -> None:
+        model, names = compiled.model, compiled.names
         self._held = held
         self._known = {joint.name: joint for joint in joints}
         self.links: list[Link] = []
@@ -55,7 +54,7 @@ class FixedTendons:
         self.followers: list[TracedExplicitLoop] = []
         self.actuators: list[tuple[str, Actuator]] = []
         for k, name in enumerate(names.tendons):
-            sums = {names.joints[j]: c for j, c in coefficients(mujoco, model, k).items()}
+            sums = {names.joints[j]: c for j, c in compiled.coefficients(k).items()}
             low, high = model.tendon_lengthspring[k]
             stiffness = float(passive.tendon_stiffness[k]) if low == high else 0.0
             values: dict[str, Any] = {

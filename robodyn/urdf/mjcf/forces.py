@@ -15,17 +15,14 @@ from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.force_elements.stokes_drag import StokesDrag
 from robodyn.force_elements.weight_compensation import WeightCompensation
-from robodyn.urdf.mjcf.model import Names, coefficients, own, switched_off
+from robodyn.urdf.mjcf.model import CompiledModel
 
 __all__ = ["Tendons", "body_forces", "unread_of_medium"]
 
 
-def body_forces(model: Any, names: Names) -> tuple[DescribedElement, ...]:
+def body_forces(compiled: CompiledModel) -> Iterator[DescribedElement]:
     """The ``gravcomp`` of each body, and what the viscosity of the medium is to it."""
-    return tuple(_body_forces(model, names))
-
-
-def _body_forces(model: Any, names: Names) -> Iterator[DescribedElement]:
+    model, names = compiled.model, compiled.names
     viscosity = float(model.opt.viscosity)
     shaped = _of_shape(model)
     for body, name in enumerate(names.bodies):
@@ -38,8 +35,9 @@ def _body_forces(model: Any, names: Names) -> Iterator[DescribedElement]:
             yield StokesDrag(name, center, diameter, viscosity, f"viscosity on {name}")
 
 
-def unread_of_medium(model: Any, names: Names) -> Iterator[tuple[str, str]]:
+def unread_of_medium(compiled: CompiledModel) -> Iterator[tuple[str, str]]:
     """What a medium does that has no counterpart: the element, and why."""
+    model, names = compiled.model, compiled.names
     if model.opt.density:
         yield (
             "<option>",
@@ -78,29 +76,30 @@ class Tendons:
     are ``refused``, with the reason.
     """
 
-    def __init__(self, mujoco: Any, model: Any, names: Names) -> None:
+    def __init__(self, compiled: CompiledModel) -> None:
+        model, names = compiled.model, compiled.names
         springs: list[DescribedElement] = []
         self.limited: list[str] = []
         self.refused: dict[str, str] = {}
-        elastic = not switched_off(mujoco, model, "SPRING")
-        damped = not switched_off(mujoco, model, "DAMPER")
+        elastic = not compiled.switched_off("SPRING")
+        damped = not compiled.switched_off("DAMPER")
         for k, name in enumerate(names.tendons):
             stiffness = float(model.tendon_stiffness[k]) * elastic
             damping = float(model.tendon_damping[k]) * damped
-            fixed = bool(coefficients(mujoco, model, k))
+            fixed = bool(compiled.coefficients(k))
             other = () if fixed else ("frictionloss", "armature")
             more = [
                 what
                 for what in (*other, "stiffnesspoly", "dampingpoly")
-                if np.any(getattr(model, f"tendon_{what}", np.zeros(k + 1))[k])
+                if compiled.has(f"tendon_{what}", k)
             ]
-            more += ["springyield"] if own(model, "tendon_springyield", k) else []
+            more += ["springyield"] if compiled.own("tendon_springyield", k) else []
             if model.tendon_limited[k]:
                 self.limited.append(name)
             if not (stiffness or damping or more):
                 continue
             low, high = (float(x) for x in model.tendon_lengthspring[k])
-            sites = self._two_sites(mujoco, model, k)
+            sites = self._two_sites(compiled, k)
             if more:
                 self.refused[name] = f"a tendon with {', '.join(more)} has no counterpart"
             elif sites is None and not fixed:
@@ -126,10 +125,11 @@ class Tendons:
                 )
         self.springs = tuple(springs)
 
-    def _two_sites(self, mujoco: Any, model: Any, k: int) -> tuple[int, int] | None:
+    def _two_sites(self, compiled: CompiledModel, k: int) -> tuple[int, int] | None:
+        model, site = compiled.model, compiled.mujoco.mjtWrap.mjWRAP_SITE
         first, count = int(model.tendon_adr[k]), int(model.tendon_num[k])
         path = range(first, first + count)
-        if count != 2 or any(int(model.wrap_type[i]) != mujoco.mjtWrap.mjWRAP_SITE for i in path):
+        if count != 2 or any(int(model.wrap_type[i]) != site for i in path):
             return None
         one, other = (int(model.wrap_objid[i]) for i in path)
         return one, other

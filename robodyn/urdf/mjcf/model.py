@@ -10,16 +10,11 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["Names", "Passive", "coefficients", "drives_fixed_tendon"]
+__all__ = ["CompiledModel", "Passive"]
 
 
 class Names:
     """Names of links (bodies, sites, frames between joints) and of joints (loops too).
-
-    Parameters
-    ----------
-    mujoco : module
-    model : mujoco.MjModel
 
     Attributes
     ----------
@@ -74,6 +69,67 @@ def _new(taken: set[str], *wishes: str) -> str:
     return name
 
 
+class CompiledModel:
+    """What MuJoCo, the module, has made of a document: its model (`mujoco.MjModel`), with names."""
+
+    def __init__(self, mujoco: Any, model: Any) -> None:
+        self.mujoco, self.model, self.names = mujoco, model, Names(mujoco, model)
+
+    def own(self, name: str, k: int) -> float:
+        """An element of an array that only newer versions of MuJoCo have, or zero."""
+        values = getattr(self.model, name, None)
+        return 0.0 if values is None else float(np.ravel(values[k])[0])
+
+    def has(self, name: str, k: int) -> bool:
+        """Whether a row of such an array has something else than zeros."""
+        values = getattr(self.model, name, None)
+        return values is not None and bool(np.any(values[k]))
+
+    def gear_of(self, actuator: int) -> float:
+        """What the force of an actuator of one joint is multiplied by."""
+        rows = getattr(self.model, "actuator_outadr", None)  # newer ones: forces of several numbers
+        return float(self.model.actuator_gear[actuator if rows is None else rows[actuator], 0])
+
+    def switched_off(self, what: str) -> bool:
+        """Whether ``<flag what="disable"/>`` stands in ``<option>``; PASSIVE is an older word."""
+        bits = self.mujoco.mjtDisableBit.__members__
+        older = {"SPRING": "PASSIVE", "DAMPER": "PASSIVE"}.get(what, what)
+        bit = bits.get(f"mjDSBL_{what}", bits.get(f"mjDSBL_{older}"))
+        return bit is not None and bool(int(self.model.opt.disableflags) & int(bit))
+
+    def is_single(self, joint: int) -> bool:
+        """Whether a joint has one freedom."""
+        kinds = self.mujoco.mjtJoint
+        return int(self.model.jnt_type[joint]) in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)
+
+    def coefficients(self, tendon: int) -> dict[int, float]:
+        """Coefficients of a fixed tendon by joint; none of another tendon."""
+        model, joint = self.model, self.mujoco.mjtWrap.mjWRAP_JOINT
+        first = int(model.tendon_adr[tendon])
+        found: dict[int, float] = {}
+        for i in range(first, first + int(model.tendon_num[tendon])):
+            if int(model.wrap_type[i]) != joint:
+                return {}
+            j = int(model.wrap_objid[i])
+            found[j] = found.get(j, 0.0) + float(model.wrap_prm[i])
+        return {j: c for j, c in found.items() if c}
+
+    def drives_fixed_tendon(self, actuator: int) -> bool:
+        """Whether an actuator drives a fixed tendon."""
+        model = self.model
+        tendon = int(model.actuator_trntype[actuator]) == self.mujoco.mjtTrn.mjTRN_TENDON
+        return tendon and bool(self.coefficients(int(model.actuator_trnid[actuator, 0])))
+
+    def drives_joint(self, actuator: int) -> bool:
+        """Whether an actuator drives one joint with one freedom."""
+        model, kinds = self.model, self.mujoco.mjtTrn
+        joint = int(model.actuator_trntype[actuator]) in (
+            kinds.mjTRN_JOINT,
+            kinds.mjTRN_JOINTINPARENT,
+        )
+        return joint and self.is_single(int(model.actuator_trnid[actuator, 0]))
+
+
 @dataclass(frozen=True)
 class Passive:
     """What acts along joints and tendons, with the options that switch it off obeyed.
@@ -99,24 +155,25 @@ class Passive:
     tendon_armature: FloatArray
 
     @classmethod
-    def of(cls, mujoco: Any, model: Any) -> Passive:
+    def of(cls, compiled: CompiledModel) -> Passive:
         """Read from a model; actuators add the damping and armature that they have of their own."""
+        model = compiled.model
         damping, armature = np.array(model.dof_damping), np.array(model.dof_armature)
         none = np.zeros(model.ntendon)
         tendon_damping = np.array(model.tendon_damping)
         tendon_armature = np.array(getattr(model, "tendon_armature", none))
         for k in range(len(model.actuator_trntype)):
-            at, gear = int(model.actuator_trnid[k, 0]), gear_of(model, k)
-            ours = gear**2 * own(model, "actuator_damping", k)
-            added = gear**2 * own(model, "actuator_armature", k)
-            if drives_joint(mujoco, model, k):
+            at, gear = int(model.actuator_trnid[k, 0]), compiled.gear_of(k)
+            ours = gear**2 * compiled.own("actuator_damping", k)
+            added = gear**2 * compiled.own("actuator_armature", k)
+            if compiled.drives_joint(k):
                 damping[model.jnt_dofadr[at]] += ours
                 armature[model.jnt_dofadr[at]] += added
-            elif drives_fixed_tendon(mujoco, model, k):
+            elif compiled.drives_fixed_tendon(k):
                 tendon_damping[at] += ours
                 tendon_armature[at] += added
         spring, damper, friction = (
-            not switched_off(mujoco, model, what) for what in ("SPRING", "DAMPER", "FRICTIONLOSS")
+            not compiled.switched_off(what) for what in ("SPRING", "DAMPER", "FRICTIONLOSS")
         )
         return cls(
             damping * damper,
@@ -129,50 +186,3 @@ class Passive:
             np.array(model.tendon_frictionloss) * friction,
             tendon_armature,
         )
-
-
-def own(model: Any, name: str, k: int) -> float:
-    """An element of an array that only newer versions of MuJoCo have, or zero."""
-    values = getattr(model, name, None)
-    return 0.0 if values is None else float(np.ravel(values[k])[0])
-
-
-def gear_of(model: Any, actuator: int) -> float:
-    """What the force of an actuator of one joint is multiplied by."""
-    rows = getattr(model, "actuator_outadr", None)  # newer versions have forces of several numbers
-    return float(model.actuator_gear[actuator if rows is None else rows[actuator], 0])
-
-
-def switched_off(mujoco: Any, model: Any, what: str) -> bool:
-    """Whether ``<flag what="disable"/>`` stands in ``<option>``; PASSIVE is an older word."""
-    bits = mujoco.mjtDisableBit.__members__
-    older = {"SPRING": "PASSIVE", "DAMPER": "PASSIVE"}.get(what, what)
-    bit = bits.get(f"mjDSBL_{what}", bits.get(f"mjDSBL_{older}"))
-    return bit is not None and bool(int(model.opt.disableflags) & int(bit))
-
-
-def coefficients(mujoco: Any, model: Any, tendon: int) -> dict[int, float]:
-    """Coefficients of a fixed tendon by joint; none of another tendon."""
-    first, joint = int(model.tendon_adr[tendon]), mujoco.mjtWrap.mjWRAP_JOINT
-    found: dict[int, float] = {}
-    for i in range(first, first + int(model.tendon_num[tendon])):
-        if int(model.wrap_type[i]) != joint:
-            return {}
-        j = int(model.wrap_objid[i])
-        found[j] = found.get(j, 0.0) + float(model.wrap_prm[i])
-    return {j: c for j, c in found.items() if c}
-
-
-def drives_fixed_tendon(mujoco: Any, model: Any, actuator: int) -> bool:
-    """Whether an actuator drives a fixed tendon."""
-    tendon = int(model.actuator_trntype[actuator]) == mujoco.mjtTrn.mjTRN_TENDON
-    return tendon and bool(coefficients(mujoco, model, int(model.actuator_trnid[actuator, 0])))
-
-
-def drives_joint(mujoco: Any, model: Any, actuator: int) -> bool:
-    """Whether an actuator drives one joint with one freedom."""
-    kinds, joints = mujoco.mjtTrn, mujoco.mjtJoint
-    if int(model.actuator_trntype[actuator]) not in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
-        return False
-    joint = int(model.actuator_trnid[actuator, 0])
-    return int(model.jnt_type[joint]) in (joints.mjJNT_HINGE, joints.mjJNT_SLIDE)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from robodyn.description import Actuator, Joint
-from robodyn.urdf.mjcf.model import Names, drives_fixed_tendon, drives_joint, gear_of
+from robodyn.urdf.mjcf.model import CompiledModel
 
 __all__ = ["Motors", "on_independent_joints"]
 
@@ -38,18 +37,19 @@ class Motors:
         Actuators that pull stronger than they push, or the other way round.
     """
 
-    def __init__(self, mujoco: Any, model: Any, names: Names) -> None:
+    def __init__(self, compiled: CompiledModel) -> None:
+        model, names = compiled.model, compiled.names
         self.elsewhere: list[str] = []
         self.controlled: list[str] = []
         self.one_sided: list[str] = []
         found: dict[int, list[Actuator]] = {}
         self.of_tendons: dict[int, list[Actuator]] = {}
         for k, name in enumerate(names.actuators):
-            single = drives_joint(mujoco, model, k)
-            if not (single or drives_fixed_tendon(mujoco, model, k)):
+            single = compiled.drives_joint(k)
+            if not (single or compiled.drives_fixed_tendon(k)):
                 self.elsewhere.append(name)
-            elif gear := gear_of(model, k):
-                limit = self._limit(mujoco, model, k, name)
+            elif gear := compiled.gear_of(k):
+                limit = self._limit(compiled, k, name)
                 motors = found if single else self.of_tendons
                 at = int(model.actuator_trnid[k, 0])
                 motors.setdefault(at, []).append(Actuator(gear, torque_limit=limit, name=name))
@@ -63,8 +63,9 @@ class Motors:
                 limit = float(np.abs(model.jnt_actfrcrange[j]).max())
                 self.efforts[j] = min(limit, self.efforts.get(j, math.inf))
 
-    def _limit(self, mujoco: Any, model: Any, k: int, name: str) -> float:
+    def _limit(self, compiled: CompiledModel, k: int, name: str) -> float:
         """Largest force of an actuator."""
+        mujoco, model = compiled.mujoco, compiled.model
         ranges, kinds = [], mujoco.mjtDyn
         plain = (
             int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED

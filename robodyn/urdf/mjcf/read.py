@@ -6,27 +6,20 @@ or when it is driven, is left out with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robodyn.description import Mechanism
-from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.urdf.mjcf.bodies import Bodies
-from robodyn.urdf.mjcf.compiled import compiled
+from robodyn.urdf.mjcf.compiled import compiled_model
 from robodyn.urdf.mjcf.equalities import Equalities
 from robodyn.urdf.mjcf.fixed_tendons import FixedTendons
 from robodyn.urdf.mjcf.forces import Tendons, body_forces, unread_of_medium
-from robodyn.urdf.mjcf.model import (
-    Names,
-    Passive,
-    drives_fixed_tendon,
-    drives_joint,
-    own,
-    switched_off,
-)
+from robodyn.urdf.mjcf.model import CompiledModel, Passive
 from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
 
 __all__ = ["read_mjcf"]
@@ -34,20 +27,17 @@ __all__ = ["read_mjcf"]
 #: Gravity where nobody says another [m/s^2].
 EARTH = (0.0, 0.0, -9.81)
 
-#: Largest number of names in a warning.
-LISTED = 8
 
-
-def gravity_of(mujoco: Any, model: Any) -> tuple[float, float, float]:
+def _gravity_of(compiled: CompiledModel) -> tuple[float, float, float]:
     """Gravity of ``<option>`` [m/s^2], in the world."""
-    off = switched_off(mujoco, model, "GRAVITY")
-    x, y, z = (0.0 if off else float(g) for g in model.opt.gravity)
+    off = compiled.switched_off("GRAVITY")
+    x, y, z = (0.0 if off else float(g) for g in compiled.model.opt.gravity)
     return x, y, z
 
 
-def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str]]:
+def _unmodelled(compiled: CompiledModel) -> Iterator[tuple[str, str]]:
     """What acts on bodies and has no counterpart: the element, and why."""
-    kinds, spring = mujoco.mjtJoint, not switched_off(mujoco, model, "SPRING")
+    model, names, spring = compiled.model, compiled.names, not compiled.switched_off("SPRING")
     for body in np.flatnonzero(np.asarray(model.body_gravcomp) < 0.0):
         yield f"body {names.bodies[body]!r}", "a negative gravcomp has no counterpart"
     if getattr(model, "nplugin", 0):
@@ -55,61 +45,55 @@ def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str
             yield f"body {names.bodies[body]!r}", "a plugin that acts on it has no counterpart"
     if getattr(model, "nflex", 0):
         yield "<flex>", "deformable bodies have no counterpart"
-    yield from unread_of_medium(model, names)
+    yield from unread_of_medium(compiled)
     for k, name in enumerate(names.actuators):
-        passive = own(model, "actuator_damping", k) or own(model, "actuator_armature", k)
-        driving = drives_joint(mujoco, model, k) or drives_fixed_tendon(mujoco, model, k)
+        passive = compiled.own("actuator_damping", k) or compiled.own("actuator_armature", k)
+        driving = compiled.drives_joint(k) or compiled.drives_fixed_tendon(k)
         if passive and not driving:
             yield (
                 f"actuator {name!r}",
                 "damping or armature of what is no joint and no fixed tendon has no counterpart",
             )
-        if np.any(getattr(model, "actuator_dampingpoly", np.zeros(k + 1))[k]):
+        if compiled.has("actuator_dampingpoly", k):
             yield f"actuator {name!r}", "a dampingpoly has no counterpart: dampers are linear"
     for j, name in enumerate(names.joints):
         element, dof = f"joint {name!r}", model.jnt_dofadr[j]
-        single = int(model.jnt_type[j]) in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)
-        if not single and spring and model.jnt_stiffness[j]:
+        if not compiled.is_single(j) and spring and model.jnt_stiffness[j]:
             yield element, "a spring in a ball or free joint has no counterpart"
         for what, where in (
             ("jnt_stiffnesspoly", j),
             ("jnt_springyield", j),
             ("dof_dampingpoly", dof),
         ):
-            if np.any(getattr(model, what, np.zeros(where + 1))[where]):
+            if compiled.has(what, where):
                 word = what.partition("_")[2]
                 yield element, f"a {word} has no counterpart: springs and dampers are linear"
 
 
-def left_out(mujoco: Any, model: Any, names: Names) -> Iterator[str]:
+def _left_out_of(compiled: CompiledModel) -> Iterator[str]:
     """What acts only in contacts, at limits or by hand."""
+    model, names = compiled.model, compiled.names
     touching = np.asarray(model.geom_contype) | np.asarray(model.geom_conaffinity)
     moving = np.asarray(model.body_weldid)[model.geom_bodyid] != 0
-    if not switched_off(mujoco, model, "CONTACT") and (touching * moving).any():
+    if not compiled.switched_off("CONTACT") and (touching * moving).any():
         yield f"contacts of {np.count_nonzero(touching)} geoms"
-    kinds = mujoco.mjtJoint
+    kinds = compiled.mujoco.mjtJoint
     balls = [
         name
         for j, name in enumerate(names.joints)
         if int(model.jnt_type[j]) == kinds.mjJNT_BALL and model.jnt_limited[j]
     ]
     if balls:
-        yield f"ranges of ball joints {some_of(balls)}"
+        yield f"ranges of ball joints {some_of([*map(repr, balls)])}"
     held = np.asarray(model.jnt_actgravcomp) * np.any(model.body_gravcomp)
     if held.any():
-        motors = [names.joints[j] for j in np.flatnonzero(held)]
-        yield f"that the motors of {some_of(motors)} exert the gravcomp (actuatorgravcomp)"
+        motors = some_of([repr(names.joints[j]) for j in np.flatnonzero(held)])
+        yield f"that the motors of {motors} exert the gravcomp (actuatorgravcomp)"
     if model.nsensor:
         yield f"{model.nsensor} sensors"
     moved = [names.bodies[body] for body in np.flatnonzero(np.asarray(model.body_mocapid) >= 0)]
     if moved:
-        yield f"mocap bodies {some_of(moved)}, which stand still here"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """The first of several names, and how many more there are."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(repr(name) for name in names[:LISTED]) + more
+        yield f"mocap bodies {some_of([*map(repr, moved)])}, which stand still here"
 
 
 #: What MuJoCo calls a model without a name.
@@ -129,37 +113,35 @@ def read_mjcf(
     file : str, optional
         Where it stands; MuJoCo reads it from there, with what it includes.
     """
-    mujoco, model, notes = compiled(text, file)
-    names = Names(mujoco, model)
-    motors, tendons = Motors(mujoco, model, names), Tendons(mujoco, model, names)
-    passive = Passive.of(mujoco, model)
-    bodies = Bodies(mujoco, model, names, passive, motors.efforts)
-    equalities = Equalities(mujoco, model, names, bodies.joints)
-    own = {joint.name for joint in equalities.joints if joint.nv and joint.mimic is None}
-    related = equalities.joints, equalities.held
-    slides = FixedTendons(mujoco, model, names, passive, motors.of_tendons, *related)
-    driven = on_independent_joints(motors.actuators, equalities.joints)
-    joints = (*equalities.joints, *slides.joints)
+    compiled, notes = compiled_model(text, file)
+    motors, tendons, passive = Motors(compiled), Tendons(compiled), Passive.of(compiled)
+    bodies = Bodies(compiled, passive, motors.efforts)
+    equalities = Equalities(compiled, bodies.joints)
+    related = equalities.related
+    own = {joint.name for joint in related.joints if joint.nv and joint.mimic is None}
+    slides = FixedTendons(compiled, passive, motors.of_tendons, related.joints, related.held)
+    driven = on_independent_joints(motors.actuators, related.joints)
+    joints = (*related.joints, *slides.joints)
     mechanism = Mechanism(
-        _name(model, file),
+        _name(compiled.model, file),
         (*bodies.links, *slides.links),
         tuple(slides.with_efforts(joints, (name for name, _ in driven))),
         tuple(equalities.loops),
         actuators=on_independent_joints((*driven, *slides.actuators), joints),
         file=file,
-        link_elements=(*tendons.springs, *body_forces(model, names)),
+        link_elements=(*tendons.springs, *body_forces(compiled)),
         start=tuple(x for x in bodies.start if x[0] in own),
-        followers=(*equalities.followers, *slides.followers),
+        followers=(*related.followers, *slides.followers),
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]
-    refused += unmodelled(mujoco, model, names)
+    refused += _unmodelled(compiled)
     problems: list[RobodynError] = [
         UrdfError(why, file=file, element=element, leniently="left out") for element, why in refused
     ]
-    parts = [*left_out(mujoco, model, names), *_idle(motors, tendons, equalities)]
+    parts = [*_left_out_of(compiled), *_idle(motors, tendons, equalities)]
     warnings = [UrdfWarning(one, file=file) for one in (*notes, *_left_out(parts))]
-    gravity = gravity_of(mujoco, model)
+    gravity = _gravity_of(compiled)
     if gravity != EARTH:
         shown = ", ".join(f"{g:g}" for g in gravity)
         warnings.append(
@@ -183,7 +165,7 @@ def _idle(motors: Motors, tendons: Tendons, equalities: Equalities) -> Iterator[
         ("inactive equality constraints", equalities.inactive),
     ):
         if names:
-            yield f"{what} {some_of(names)}"
+            yield f"{what} {some_of([*map(repr, names)])}"
 
 
 def _left_out(parts: list[str]) -> list[str]:

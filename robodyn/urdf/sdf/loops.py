@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +14,7 @@ from robodyn.description.exact_turns import exact_axis, exact_pose
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.joints import joint_kind
 from robodyn.tolerances import GEARBOX_PARALLEL
-from robodyn.urdf.common.joint_values import JointDynamics
+from robodyn.urdf.common.joint_values import JointDynamics, limits_of_loop
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
 from robodyn.urdf.sdf.frames import Frames
@@ -91,13 +90,8 @@ def _joint_values(reader: Reader, joint: SdfJoint) -> dict[str, Any]:
         )
     if len(joint.axes) == 1:
         (axis,) = joint.axes
-        limits, own = axis.limits, axis.dynamics
-        if limits is not None and limits.lower == limits.upper:
-            reader.warn(
-                joint.element, f"lower and upper limit are both {limits.lower:g}: no limits"
-            )
-            limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
-        return {"limits": limits, **dataclasses.asdict(own)}
+        limits = limits_of_loop(reader, joint.element, axis.limits)
+        return {"limits": limits, **dataclasses.asdict(axis.dynamics)}
     for axis in joint.axes:
         if axis.limits is not None or axis.dynamics != JointDynamics():
             reader.warn(

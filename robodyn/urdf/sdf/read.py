@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Mechanism
-from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning, some_of
 from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
@@ -75,9 +75,7 @@ def read_sdf(
         model, X_world = found
         mechanism = mechanism_of(reader, model, X_world, in_world=placed)
     if models.unread:
-        names = ", ".join(models.unread[:LISTED])
-        more = len(models.unread) - LISTED
-        names += f" and {more} more" if more > 0 else ""
+        names = some_of(models.unread, LISTED)
         reader.warn(root, f"not read, though it may move the mechanism: {names}")
     return mechanism, reader
 
@@ -142,7 +140,7 @@ def _model(
     place, model, element = found[0].place, found[0].model, found[0].element
     others = [repr(entry.model.name) for entry in every if entry.model is not model]
     if others and name is None:
-        names = ", ".join(others[:LISTED]) + (", ..." if len(others) > LISTED else "")
+        names = some_of(others, LISTED)
         reader.warn(root, f"only model {model.name!r} moves in itself: left out is {names}")
     if place is not root:
         _check_gravity(reader, place)
@@ -159,8 +157,7 @@ def _which(names: list[str], given: str | None) -> str:
         return "has no <model>"
     if given is not None:
         return f"has {len(names)} models of the name {given!r}: rename them"
-    shown = ", ".join(map(repr, names[:SHOWN]))
-    shown += f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    shown = some_of([*map(repr, names)], SHOWN)
     return f"has the models {shown}: a robot is one model; say which by model={names[0]!r}"
 
 
