@@ -79,6 +79,7 @@ def broken(loop, p, R):
     }[loop.kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CUT)
 def test_both_frames_agree_as_poses(kind):
     rng = np.random.default_rng(5)
@@ -272,6 +273,7 @@ def ring(place, turn):
     return rd.load(rd.Mechanism("ring", links, tuple(joints), (weld,))), weld
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [(0.4, 0.3, 0.2), (-0.3, 0.2, 0.6), (0.2, -0.7, 0.1)])
 @pytest.mark.parametrize("turn", [(np.pi, 0.0, 0.0), (0.0, np.pi, 0.0), (0.0, 0.0, np.pi)])
 def test_frames_half_a_turn_apart_at_zero_close(turn, place):

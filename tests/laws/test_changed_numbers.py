@@ -120,6 +120,7 @@ def random_motor(rng, ratios):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coupled", [False, True])
 def test_motors_are_numbers_but_for_where_they_are(coupled):
     rng = np.random.default_rng(11)

@@ -125,6 +125,7 @@ def test_what_else_belongs_to_a_mechanism(case):
     check_whole(robot, "forward_dynamics", given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parametric", ["inverse_dynamics", "forward_dynamics"])
 def test_inertial_parameters_as_inputs(parametric):
     robot = rd.load("arm7", base="floating")

@@ -79,6 +79,7 @@ def test_driven_joints_are_where_their_paths_are(robot, moved, driven):
     close(np.array(rates), run.v[1:-1], 1e-3)
 
 
+@pytest.mark.slow
 @each
 def test_recorded_forces_make_the_motion(robot, moved, driven):
     run = moved(driven)
@@ -92,6 +93,7 @@ def test_recorded_forces_make_the_motion(robot, moved, driven):
     assert np.abs(run.tau[:, is_driven]).max(axis=0).min() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driven", ["floating", "plane"])
 def test_the_wrench_in_a_floating_joint(robot, moved, driven):
     """What drives it, in axes of the child; none where it is free."""

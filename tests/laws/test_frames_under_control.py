@@ -295,6 +295,7 @@ def pushed_case(robot):
     return case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "double_pendulum"])
 def test_a_spring_without_a_sensor(name):
     """Of a linkage, and of a tree: no inertia is asked for, and nothing is measured."""

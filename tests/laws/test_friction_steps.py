@@ -65,6 +65,7 @@ def test_a_body_that_friction_stops(robot, integrator, steps, load):
     assert wrong or steps < 6.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_light_joint_of_a_heavy_robot(every):
     """Its energy is nothing beside that of the others."""
