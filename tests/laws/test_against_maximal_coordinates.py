@@ -148,23 +148,6 @@ def test_damping_and_friction_act_beside_the_torques(kinds, base, seed):
     c.check(passive)
 
 
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("kind", ["cylindrical", "universal", "planar", "spherical", "floating"])
-def test_single_axes_of_a_joint_are_controlled(kind, base):
-    c = Case(["revolute", kind, "prismatic"], base, 3)
-    first = 7 if base == "floating" else 1
-    for k in range(first, first + JOINT_KINDS[kind][1]):
-        c.check_hybrid((k,))
-    c.check_hybrid((0, first))
-
-
-@pytest.mark.parametrize("axis", range(6))
-def test_single_axes_of_the_floating_base_are_controlled(axis):
-    c = Case(["revolute", "universal", "prismatic"], "floating", 4)
-    c.check_hybrid((axis,))
-    c.check_hybrid(tuple(k for k in range(c.robot.nv) if k != axis))
-
-
 @examples(10)
 @given(kinds=trees, base=bases, seed=seeds)
 def test_motion_of_every_link(kinds, base, seed):

@@ -178,20 +178,3 @@ def rotors_turned_round(shape):
         axis = joints[joint].origin.matrix[:3, :3] @ joints[joint].axis
         motors[joint] = dataclasses.replace(motor, gear_ratio=-motor.gear_ratio, axis=tuple(-axis))
     return interpreted(plain.mechanism, actuators=motors, gravity=tuple(GRAVITY), rigid=True)
-
-
-@pytest.mark.parametrize(
-    ("shape", "sides"),
-    [
-        ("tree", {"joint0": 1.0, "joint2": -1.0, "joint6": -1.0}),
-        ("chain", {"joint0": 1.0, "joint1": -1.0}),
-    ],
-)
-def test_states_are_within_limits_on_one_side(shape, sides):
-    robot, rng = awkward(shape), np.random.default_rng(3)
-    q = np.array([robot.random(rng) for _ in range(50 if shape == "tree" else 5)])
-    for joint, side in sides.items():
-        limit = robot.joints[joint].limits
-        x = q[:, robot.joints[joint].q]
-        assert (x >= limit.lower).all() and (x <= limit.upper).all()
-        assert np.isfinite(limit.lower) == (side > 0.0) != np.isfinite(limit.upper)

@@ -40,18 +40,6 @@ def test_a_guess_may_be_nearer_to_the_other_way_and_near_says_which_is_meant():
     assert np.abs(robot.loop_residual(kept)).max() < 1e-10
 
 
-def test_a_crank_that_turns_fully_comes_back_to_where_it_was():
-    robot = load("four_bar")
-    start = q = robot.neutral()
-    sign = robot.branch_sign(start)
-    for _ in range(4):
-        goal = q.copy()
-        goal[robot.joints["crank_drive"].q] += np.pi / 2
-        q = robot.assemble(goal, near=q)  # the independent joint is held
-        assert robot.branch_sign(q) == sign
-    np.testing.assert_allclose(np.exp(1j * q), np.exp(1j * start), atol=1e-9)
-
-
 def test_branches_of_many_loops():
     robot = load("delta")
     rng = np.random.default_rng(3)

@@ -120,6 +120,7 @@ def random_motor(rng, ratios):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coupled", [False, True])
 def test_motors_are_numbers_but_for_where_they_are(coupled):
     rng = np.random.default_rng(11)
@@ -157,23 +158,6 @@ def test_motors_and_springs_that_change_the_shape():
         driven.with_(actuators={"elbow": rd.Actuator()}, parameters={"lower.m": [1.0, 2.0]})
     with pytest.raises(rd.UnknownNameError, match="elbow"):
         driven.with_(actuators={"elbo": rd.Actuator()})
-
-
-def test_ground_of_another_shape_has_other_code():
-    rng, robot = np.random.default_rng(5), rd.load("double_pendulum")
-    copies = []
-    for _ in range(12):
-        names = rng.permutation(["a", "b"])[: rng.integers(1, 3)]
-        points = {x: (str(rng.choice(robot.link_names)), rng.normal(size=3) * rng.integers(0, 2, 3))
-                  for x in names}  # fmt: skip
-        numbers = dict(zip(("damping", "friction"), rng.integers(0, 2, 2) * 0.3, strict=True))
-        copies.append(robot.with_(ground=rd.Ground(
-            points, normal=rng.normal(size=3), height=rng.integers(0, 2) * 0.2, stiffness=30.0,
-            exponent=float(rng.choice([1.0, 1.5])), **numbers)))  # fmt: skip
-    for copy in copies:
-        q, v, tau = rng.normal(size=(3, robot.nv))
-        assert_same_equations(copy, "forward_dynamics", q, v, tau)
-        assert_same_equations(copy, "ground_contacts", q, v)
 
 
 def test_nothing_is_traced_or_compiled_for_the_next_one():
@@ -261,36 +245,6 @@ def test_code_of_as_many_numbers_elsewhere_is_other_code(what):
         assert_same_equations(robot.with_(**change), "forward_dynamics", *state)
 
 
-def test_each_of_many_copies_has_its_own_numbers():
-    """They are more than are compiled for together."""
-    robot, q = rd.load("double_pendulum"), np.array([0.3, 0.4])
-    copies = [robot.with_(gravity=(0.0, 0.0, -float(k))) for k in range(1, 261)]
-    many = np.tile(q, (20, 1))
-    first = copies[0].gravity_forces(q)
-    found = [x.gravity_forces(q) for x in copies]
-    for k, x in enumerate(found, 1):
-        assert_allclose(x, k * first, rtol=1e-13)
-    for k in (1, 45, 256, 257):
-        assert_allclose(copies[k - 1].gravity_forces(q), k * first, rtol=1e-13)
-        assert_allclose(copies[k - 1].gravity_forces(many)[3], k * first, rtol=1e-13)
-    single = copies[44].gravity_forces(np.float32(q))
-    assert single.dtype == np.float32
-    assert_allclose(single, 45 * first, rtol=1e-5)
-    assert_allclose(copies[44].gravity_forces(np.float32(many))[3], single, rtol=1e-5)
-
-
-def test_copies_refuse_what_no_result_needs_as_loaded_robots_do():
-    copy = rd.load("arm7").with_(payload={"link7": LOAD})
-    q = copy.neutral()
-    assert copy.function("gravity_forces").partly_used == (0,)
-    for _ in range(2):
-        q[0] = np.nan  # turns all about the vertical
-        with pytest.raises(rd.ShapeError, match=r"q\[0\] is nan"):
-            copy.gravity_forces(q)
-        q[0] = 0.0
-        assert np.isfinite(copy.gravity_forces(q)).all()
-
-
 def test_the_same_copy_gives_the_same_bits_whatever_came_before():
     def one(robot):
         return robot.with_(payload={"coupler": LOAD})
@@ -320,14 +274,6 @@ def test_copies_know_what_mass_their_speeds_move(name):
         M = own.some_mass_matrix
         assert_allclose(copy.model.some_mass_matrix, M, atol=1e-12 * np.abs(M).max())
         assert_allclose(copy.model.some_diagonal, np.diag(M), rtol=1e-12)
-
-
-def test_code_of_copies_in_other_languages_has_their_numbers():
-    copy = rd.load("double_pendulum").with_(gravity=(0.0, 0.0, -3.7))
-    f, known = (x.function("gravity_forces") for x in (copy, loaded(copy)))
-    assert [port.name for port in f.inputs] == ["q"]
-    assert f.program.operations() == known.program.operations()
-    assert "3.7" in f.c_source() or f.c_source() == known.c_source()
 
 
 def test_a_joint_that_comes_to_move_no_mass_is_refused():

@@ -81,25 +81,6 @@ def test_motors_elsewhere_produce_the_motion(name):
 
 
 @every
-def test_motors_controlled_instead(name, base):
-    """Accelerations of all driven joints given, torques of the others."""
-    c = case(name, base)
-    held = [c.robot.joints[n].v.start for n in c.robot.actuated_joints]
-    a = c.there(tau=c.tau).a
-    controlled = {n: a[c.robot.joints[n].v.start] for n in c.robot.actuated_joints}
-    tau = np.where(np.isin(np.arange(c.robot.nv), held), np.nan, c.tau)
-    here = c.robot.hybrid_dynamics(c.q, c.v, controlled=controlled, tau=tau, **c.loads)
-    there = c.there(a=a, tau=c.tau, controlled=held)
-    close(here.a, a, 1e-8)
-    settled = there.unique_tau
-    assert settled.all() == (name != "two_feet")  # whose nine motors drive eight speeds
-    close(here.tau[settled], there.tau[settled], 1e-8)
-    K = c.robot.loop_jacobian(c.q)
-    needed = c.robot.mass_matrix(c.q) @ a + c.robot.bias_forces(c.q, c.v, **c.loads)
-    close(here.tau + K.T @ here.multipliers, needed, 1e-8)
-
-
-@every
 def test_one_joint_controlled(name, base):
     """R-CV5: any acceleration of one joint, torques elsewhere."""
     c = case(name, base)
@@ -125,20 +106,6 @@ def test_wrenches_in_all_joints(name, base):
     for joint in joints:
         settled = there.unique[joint]
         close(here[joint][settled], there.joint_wrenches[joint][settled], 1e-8)
-
-
-@every
-def test_wrenches_of_given_accelerations(name, base):
-    """Motors make the motion: all wrenches are those of forward dynamics with their torques."""
-    c = case(name, base)
-    a = c.some_acceleration()
-    tau = c.robot.inverse_dynamics(c.q, c.v, a, **c.loads)
-    joints = [j.name for j in (*c.robot.mechanism.joints, *c.robot.mechanism.loops)]
-    here = c.robot.joint_wrenches(c.q, c.v, a, joints=joints, **c.loads)
-    there = c.there(tau=tau)
-    for joint in joints:
-        settled = there.unique[joint]
-        close(here[joint][settled], there.joint_wrenches[joint][settled], 1e-7)
 
 
 @pytest.mark.parametrize(("name", "base"), [x for x in BASES if x[1] != "moving"])

@@ -261,6 +261,7 @@ def test_samples_are_wrong_where_loops_are_apart_or_rounding_decides():
         assert (k, type(error)) == (first, AssemblyError if first else SingularError)
 
 
+@pytest.mark.slow
 def test_loops_are_closed_where_straight_line_code_gives_no_numbers():
     """The rods of some of the arms stand where speeds of their limb have no large pivot."""
     robot, rng = load("delta"), np.random.default_rng(0)

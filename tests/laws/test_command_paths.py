@@ -61,13 +61,3 @@ def test_no_faster_than_the_top_speed():
     assert np.all(np.abs(speeds).max(axis=0) <= top)
     np.testing.assert_allclose(np.abs(speeds).max(axis=0), top, rtol=1e-3)
     np.testing.assert_allclose(path(12.0)[0], goal, atol=1e-9)
-
-
-def test_a_command_path_drives_a_simulation():
-    """The same driven joints as in any simulation."""
-    robot = rd.load("four_bar")
-    start = robot.neutral()[:1]
-    path = CommandPath(0.0, start, np.zeros(1), start + 0.5, np.zeros(1), np.full(1, 0.4), W)
-    run = rd.simulate(robot, controlled={robot.joint_names[0]: path}, duration=3.0, step=5e-3)
-    assert run.q[-1, 0] == pytest.approx(start[0] + 0.5, abs=1e-6)
-    assert run.loop_residual.max() < 1e-9

@@ -93,19 +93,6 @@ def test_forces_are_slopes_of_the_energy(options):
     np.testing.assert_allclose(wanted, robot.inverse_dynamics(q, v, a) - forces, atol=1e-9)
 
 
-def test_a_linkage_with_compliant_stops():
-    closed = limited("four_bar", {"crank_pin": (-0.6, 0.4)}, passive=False)
-    q0 = closed.neutral()
-    v0 = closed.consistent_velocity(q0, [6.0, 0.0, 0.0], hold=["crank_drive"])
-    run = rd.simulate(
-        closed, q0=q0, v0=v0, duration=1.0, step=2e-4, stops=rd.CompliantStops(2e3),
-        limits="ignore",
-    )  # fmt: skip
-    assert run.q[:, 1].max() > 0.4
-    assert run.q[:, 1].max() < 0.8
-    assert np.ptp(run.energy) < 1e-3 * np.abs(run.energy).max()
-
-
 def test_wrong_stops():
     robot = rd.load(SLIDER)
     with pytest.raises(SettingsError, match=r"'y' .* is to have stops"):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.comparison import close_within
@@ -82,17 +81,6 @@ def test_the_torques_found_make_the_motion(kinds, base, seed):
     close(tau[free], t.tau[free], 1e-14)
     close(t.get("inverse_dynamics", a)[0], tau)
     close(t.get("forward_dynamics", tau)[0], a, 1e-8)
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_all_or_none_driven_is_inverse_or_forward_dynamics(base):
-    t = Tree(["universal", "revolute", "fixed", "spherical", "prismatic"], base, 1)
-    a, tau = t.hybrid(range(t.robot.nv))
-    np.testing.assert_array_equal(a, t.a)
-    close(tau, t.get("inverse_dynamics", t.a)[0])
-    a, tau = t.hybrid(())
-    close(a, t.get("forward_dynamics", t.tau)[0])
-    close(tau, t.tau, 1e-14)
 
 
 # -- R-CV3: the rheonomic joint ------------------------------------------------------------------

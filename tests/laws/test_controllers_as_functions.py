@@ -174,17 +174,6 @@ def test_chunks_of_tables_join_without_a_seam(monkeypatch):
         np.testing.assert_array_equal(getattr(parts, x), getattr(whole, x))
 
 
-def test_efforts_of_a_law_are_cut():
-    robot = rd.load("puma560")
-    bounds = np.array([robot.joints[name].limits.effort for name in robot.joint_names])
-    controller = ComputedTorque(robot, PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.05))
-    free = run(robot, controller)
-    cut = run(robot, controller, limits="enforce")
-    assert (np.abs(free.tau) > bounds).any()
-    assert (np.abs(cut.tau) <= bounds).all()
-    assert (np.abs(cut.tau) == bounds).any()
-
-
 def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called():
     robot = rd.load("arm7")
     controller = ComputedTorque(robot, smooth(robot))
@@ -406,34 +395,6 @@ def test_equations_that_change_between_motions(one, other):
         found = rd.simulate(robot, controller, **options)
         states = zip(found.t, found.q, found.v, strict=True)
         np.testing.assert_allclose(found.tau, [law(*x) for x in states], rtol=1e-13, atol=0)
-
-
-def test_references_that_change_between_motions():
-    """The equations are the same, what they ask for is not."""
-    robot, controller = rd.load("double_pendulum"), Changing()
-    for size in (0.1, 0.2):
-
-        def reference(t, size=size):
-            return np.array([size * t, 0.0]), np.array([size, 0.0]), np.zeros(2)
-
-        controller.law = JointPD(robot, reference, 50.0, 3.0)
-        found = rd.simulate(robot, controller, duration=0.02, limits="ignore")
-        expected = rd.simulate(robot, JointPD(robot, reference, 50.0, 3.0), duration=0.02)
-        np.testing.assert_array_equal(found.q, expected.q)
-
-
-def test_a_controller_that_asks_two_functions_of_time():
-    robot = rd.load("double_pendulum")
-    one = JointPD(robot, lambda t: (np.array([t, 0.1]), np.ones(2), np.zeros(2)), 50.0, 3.0)
-    two = ComputedTorque(robot, lambda t: tuple(np.array([k + t, 2 * t]) for k in (0, 1, 2)))
-
-    def both(t, q, v):
-        return one(t, q, v) + 0.1 * two(t, q, v)
-
-    plain = run(robot, both)
-    both.symbolic = True
-    assert len(compile_controller(robot, both).signals) == 2
-    np.testing.assert_allclose(run(robot, both).q, plain.q, atol=1e-12)
 
 
 @pytest.mark.parametrize(

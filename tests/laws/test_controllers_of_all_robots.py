@@ -234,18 +234,6 @@ CROSS = """<robot name="cross"><link name="base"/>
 <axis xyz="1 0 0"/></joint></robot>"""
 
 
-def test_a_linkage_is_brought_to_its_goal():
-    """Its motors are; the other joints of the reference may lie on another branch."""
-    robot = rd.load("palletizer")
-    goal, still = robot.random(4), np.zeros(robot.nv)
-    controller = ComputedTorque(robot, lambda t: (goal, still, still), stiffness=100.0)
-    run = rd.simulate(robot, controller, duration=1.0, step=1e-3)
-    error = (goal - run.q)[:, [robot.joints[n].v.start for n in robot.actuated_joints]]
-    decay = (1.0 + 10.0 * run.t) * np.exp(-10.0 * run.t)
-    np.testing.assert_allclose(error, decay[:, None] * error[0], atol=1e-2)
-    assert np.abs(error[-1]).max() < 2e-3 < 0.5 < np.abs(error[0]).max()
-
-
 def test_what_falls_weighs_nothing():
     robot = rd.load("five_bar", base="moving")
     falling = rd.BaseMotion.from_world(linear_acceleration=robot.gravity)

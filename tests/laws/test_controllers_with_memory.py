@@ -156,12 +156,6 @@ def test_with_true_parameters_it_is_the_passive_law_of_the_true_model(heavier):
     assert np.abs(unknowing - expected).max() > 1e-3 * np.abs(expected).max()
 
 
-def test_before_it_has_learnt_it_is_the_passive_law_of_its_model(heavier):
-    np.testing.assert_array_equal(
-        heavier.controller(0.3, heavier.q, heavier.v), heavier.law(0.3, heavier.q, heavier.v)
-    )
-
-
 def test_the_sum_of_energies_falls_at_any_state(heavier):
     """``d(s^T M s / 2)/dt + d^T p' / adaptation = - s^T gain s``, at a state like any other."""
     robot, t, h = heavier.heavy, 0.3, 1e-5

@@ -152,18 +152,3 @@ def test_the_rate_of_a_step_is_that_of_the_motion_it_leads_to(kind):
         v = own(kind, np.linalg.solve(X, (ahead - behind) / (2 * STEP)))
         # terms of fourth order in u are left out: 1e-4 / 720
         np.testing.assert_allclose(robot.tangent_rate(u, v), rate, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", CURVED)
-def test_a_free_body_is_integrated_to_the_order_of_the_integrator(kind):
-    """Half the step: sixteen times as near, also where the body turns while it moves."""
-    robot, q = alone(kind)
-    v = 2.0 * np.random.default_rng(6).normal(size=robot.nv)
-
-    def end(step):
-        run = rd.simulate(robot, q0=q, v0=v, duration=1.0, step=step, integrator="rk4")
-        return robot.frame_pose(run.q[-1], "body")
-
-    exact = end(1e-3)
-    errors = [np.abs(end(step) - exact).max() for step in (0.05, 0.025)]
-    assert 10.0 < errors[0] / errors[1] < 24.0

@@ -100,13 +100,3 @@ def test_couplings_one_behind_the_other():
     a = N @ np.linalg.solve(N.T @ M @ N, -N.T @ h)
     found = robot.forward_dynamics(q, v, np.zeros(robot.nv))
     close(found, [a[free.joints[n].v.start] for n in robot.joint_names])
-
-
-def test_two_couplings_of_one_joint():
-    """The second finds its follower taken, and stays a constraint."""
-    robot = coupled(
-        Coupling("first", "link1", "link4", 2.0), Coupling("second", "link7", "link1", 1.0, 0.5)
-    )
-    assert robot.dof == 5
-    q = robot.assemble(np.random.default_rng(4).normal(size=robot.nq))
-    assert np.abs(robot.loop_residual(q)).max(initial=0.0) < 1e-12

@@ -51,6 +51,7 @@ class Rubbing:
 ENDS = [("link4", "link1"), ("link0", "link4"), ("link4", "link0")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("kind", MOVING)
 def test_friction_of_a_loop_is_a_torque_at_the_speeds_of_its_joint(kind, ends):

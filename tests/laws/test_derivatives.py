@@ -7,7 +7,6 @@ in tangent space is.
 from __future__ import annotations
 
 import importlib.util
-import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -126,6 +125,7 @@ def test_what_else_belongs_to_a_mechanism(case):
     check_whole(robot, "forward_dynamics", given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parametric", ["inverse_dynamics", "forward_dynamics"])
 def test_inertial_parameters_as_inputs(parametric):
     robot = rd.load("arm7", base="floating")
@@ -322,14 +322,6 @@ def test_hybrid_dynamics_over_all_speeds(name):
     assert not everything["a"].a.any()
 
 
-def test_a_pickled_function_has_the_same_derivatives():
-    robot = rd.load("pan_tilt", base="floating")
-    f = robot.function("forward_dynamics")
-    again = pickle.loads(pickle.dumps(f))
-    state = robot.random(1), *np.random.default_rng(2).normal(size=(2, robot.nv))
-    close(again.jacobian("q")(*state), f.jacobian("q")(*state))
-
-
 def test_what_there_is_no_derivative_of():
     robot = rd.load("palletizer")
     q, v, tau = closed_state(robot)
@@ -352,11 +344,3 @@ def test_what_there_is_no_derivative_of():
     state = weak.neutral(), np.zeros(weak.nv), np.zeros(weak.nv)
     with pytest.raises(ActuationError):
         weak.derivatives("inverse_dynamics", *state)
-
-
-def test_derivatives_take_fewer_operations_than_differentiating_the_solution():
-    robot = rd.load("arm7", base="floating")
-    f = robot.function("forward_dynamics")
-    blind = pickle.loads(pickle.dumps(f)).jacobian("q").operations
-    ours = f.jacobian("q").operations
-    assert sum(ours.values()) < 0.7 * sum(blind.values())

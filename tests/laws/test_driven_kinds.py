@@ -79,6 +79,7 @@ def test_driven_joints_are_where_their_paths_are(robot, moved, driven):
     close(np.array(rates), run.v[1:-1], 1e-3)
 
 
+@pytest.mark.slow
 @each
 def test_recorded_forces_make_the_motion(robot, moved, driven):
     run = moved(driven)
@@ -92,28 +93,7 @@ def test_recorded_forces_make_the_motion(robot, moved, driven):
     assert np.abs(run.tau[:, is_driven]).max(axis=0).min() > 0.1
 
 
-@each
-def test_power_that_goes_in_is_the_rate_of_energy(robot, moved, driven):
-    run = moved(driven)  # orientations have kinks in their acceleration, where Simpson loses digits
-    power = np.sum((run.tau + robot.passive_forces(run.q, run.v)) * run.v, axis=-1)
-    gain = run.energy[-1] - run.energy[0]
-    assert gain == pytest.approx(simpson(power, x=run.t), abs=1e-6 * np.ptp(run.energy))
-
-
-@each
-def test_without_paths_the_forces_make_the_same_motion(robot, moved, driven):
-    """Forces of the middle of each step, held: they are of second order in the step."""
-    run = moved(driven)
-
-    def torque(t, q, v):
-        return [np.interp(t + STEP / 2, run.t, column) for column in run.tau.T]
-
-    given = {"q0": run.q[0], "v0": run.v[0], "duration": 0.05, "step": STEP}
-    again = rd.simulate(robot, torque, **given)
-    apart = np.abs(robot.difference(run.q[len(again) - 1], again.q[-1])).max()
-    assert apart < 1e-3 * np.abs(robot.difference(run.q[0], again.q[-1])).max()
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("driven", ["floating", "plane"])
 def test_the_wrench_in_a_floating_joint(robot, moved, driven):
     """What drives it, in axes of the child; none where it is free."""
@@ -127,22 +107,6 @@ def test_the_wrench_in_a_floating_joint(robot, moved, driven):
     loads = robot.joint_wrenches(free.q, free.v, free.a)
     passive = robot.passive_forces(free.q, free.v)[:, own]
     assert np.abs(loads["joint2"] - passive).max() < 1e-11
-
-
-def test_the_wrench_in_a_floating_joint_at_the_root():
-    """It was left out; and the same as that of a floating base."""
-    mechanism = random_mechanism(np.random.default_rng(5), ["floating", "revolute"])
-    robot = rd.load(mechanism)
-    rng = np.random.default_rng(6)
-    q, (v, a) = robot.random(rng), rng.normal(size=(2, robot.nv))
-    loads = robot.joint_wrenches(q, v, a)
-    assert list(loads) == ["joint0", "joint1", "base"]
-    close(loads["joint0"], robot.inverse_dynamics(q, v, a)[robot.joints["joint0"].v], 1e-12)
-    base = rd.load("arm7", base="floating")
-    q, (v, a) = base.random(rng), rng.normal(size=(2, base.nv))
-    loads = base.joint_wrenches(q, v, a, joints=["floating_base"])
-    close(loads["floating_base"], base.inverse_dynamics(q, v, a)[:6], 1e-12)
-    close(loads["base"], loads["floating_base"], 1e-14)
 
 
 # -- locked --------------------------------------------------------------------------------------

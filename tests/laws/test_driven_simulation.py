@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.integrate import simpson
 from support.motions import circling, swing
 from support.random_mechanisms import random_mechanism
 
@@ -61,28 +60,6 @@ def run(robot, paths, controller=push, **options):
     )
 
 
-@pytest.mark.parametrize("driven", PATHS)
-def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
-    """R-CV4."""
-    moved = run(robot, PATHS[driven], None)
-    base = motions(circling, moved.t)
-    held = robot.joint_wrenches(moved.q, moved.v, moved.a, joints=(), base=base)["base"]
-    power = np.sum((moved.tau + robot.passive_forces(moved.q, moved.v)) * moved.v, axis=-1)
-    power += np.sum(held * base.twist, axis=-1)
-    work = simpson(power, x=moved.t)
-    assert np.ptp(moved.energy) > 1.0
-    gain = moved.energy[-1] - moved.energy[0]
-    assert gain == pytest.approx(work, abs=1e-8 * np.ptp(moved.energy))
-
-
-@pytest.mark.parametrize("driven", PATHS)
-def test_recorded_torques_make_the_recorded_accelerations(robot, driven):
-    moved = run(robot, PATHS[driven])
-    base = motions(circling, moved.t)
-    a = robot.forward_dynamics(moved.q, moved.v, moved.tau, base=base)
-    np.testing.assert_allclose(a, moved.a, rtol=0.0, atol=1e-9 * np.abs(moved.a).max())
-
-
 @pytest.mark.slow
 def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
     moved = run(robot, PATHS["one joint"], None)
@@ -133,16 +110,6 @@ def _beyond(mechanism):
 # -- locked joints -------------------------------------------------------------------------------
 
 
-def test_locked_joints_stand_still(robot):
-    q0 = robot.random(1)
-    moved = run(robot, {"joint2": swing}, q0=q0, v0=np.ones(robot.nv), locked=["joint1", "joint3"])
-    for name in ("joint1", "joint3"):
-        joint = robot.joints[name]
-        assert not moved.v[:, joint.v].any() and not moved.a[:, joint.v].any()
-        assert (moved.q[:, joint.q] == q0[joint.q]).all()
-        assert np.abs(moved.tau[:, joint.v]).max() > 0.1
-
-
 def test_locked_is_welded():
     mechanism = random_mechanism(np.random.default_rng(13), ["revolute", "prismatic", "revolute"])
     robot = rd.load(mechanism)
@@ -151,13 +118,3 @@ def test_locked_is_welded():
     locked = rd.simulate(robot, q0=start, locked="joint1", duration=0.3, step=STEP)
     other = rd.simulate(welded, q0=start[[0, 2]], duration=0.3, step=STEP)
     np.testing.assert_allclose(locked.q[:, [0, 2]], other.q, atol=1e-10)
-
-
-def test_a_ball_is_locked():
-    mechanism = random_mechanism(np.random.default_rng(14), ["revolute", "spherical", "revolute"])
-    robot = rd.load(mechanism)
-    q0 = robot.random(2)
-    moved = rd.simulate(robot, q0=q0, locked=["joint1"], duration=0.2)
-    ball = robot.joints["joint1"].q  # a quaternion, which a step scales to length one anew
-    np.testing.assert_allclose(moved.q[:, ball], np.tile(q0[ball], (len(moved), 1)), atol=1e-15)
-    np.testing.assert_allclose(np.ptp(moved.energy), 0.0, atol=1e-7)

@@ -160,21 +160,6 @@ def test_driven_joints(name):
     assert np.abs(audit.forces).max() > 0.1 * audit.exchanged
 
 
-def test_a_free_body_pushed_by_a_function_of_its_state():
-    """Quaternions, a floating base, and a wrench that follows the motion."""
-    robot = rd.load("satellite", base="floating")
-    v0 = np.r_[0.3, -0.2, 0.5, 1.0, -2.0, 1.5, 0.4, 0.8, -0.3, 0.2]
-
-    def wind(t, q, v):
-        return {"boom": -0.5 * np.r_[v[:3], 0.2 * v[3:6]] + np.cos(9 * t)}
-
-    def move(step):
-        return rd.simulate(robot, v0=v0, wrenches=wind, duration=0.3, step=step, limits="ignore")
-
-    audit = closes(move, below=1e-7, order=3)
-    assert np.abs(audit.wrenches).max() > 0.1
-
-
 def test_a_method_that_loses_energy_is_told():
     """The gap is the error of the method, which its own order says."""
     robot = rd.load("double_pendulum", passive=False)

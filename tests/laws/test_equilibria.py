@@ -339,6 +339,7 @@ def test_s20_a_body_in_a_circular_orbit(moments, verdict):
         assert np.abs(model.poles - root).min() < 1e-8
 
 
+@pytest.mark.slow
 def test_s21_gyrostats_in_a_circular_orbit():
     """Bodies on ball joints, their rotors driven: found again from beside [W 5.74-5.80]."""
     R, spins = orbit.equilibrium((1, -1, 1))

@@ -74,17 +74,6 @@ def test_a_ball_bounces_as_in_the_book(ball, step):
     assert run.q.min() > -5e-12 * step
 
 
-def test_there_is_a_sample_before_and_one_after_an_event_that_changes_something(ball):
-    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=0.1, events=[floor(0.5)])
-    time = run.events[0].time
-    (at,) = np.flatnonzero(run.t[:-1] == run.t[1:])
-    assert run.t[at] == time
-    assert run.v[at + 1, 0] == pytest.approx(-0.5 * run.v[at, 0], rel=1e-12)
-    grid = np.delete(run.t, [at, *np.flatnonzero(np.isin(run.t, time))])
-    np.testing.assert_allclose(grid, np.arange(9) / 10, atol=1e-15)
-    assert run.phases == ()
-
-
 def test_the_step_makes_no_difference_between_events(ball):
     """Constant acceleration is exact for any step: so are the bounces."""
     fine, coarse = (
@@ -148,12 +137,6 @@ def test_an_instant_is_hit_exactly(double, at, step):
     assert (np.diff(run.t) >= 0).all()
 
 
-def test_an_instant_after_the_end_never_comes(double):
-    run = rd.simulate(double, duration=0.1, events=[rd.Event(0.2, events.stop)])
-    assert run.events == ()
-    assert run.t[-1] == 0.1
-
-
 @pytest.mark.parametrize("rising", [1, -1])
 @pytest.mark.parametrize("direction", [1, -1, 0])
 def test_direction_of_a_function_that_jumps_between_steps(double, direction, rising):
@@ -182,16 +165,6 @@ def test_direction(double, direction):
     rises = sign[1:][crossings] > 0
     wanted = rises if direction == 1 else ~rises if direction == -1 else np.ones_like(rises)
     assert len(run.events) == wanted.sum() > 0
-
-
-def test_an_event_at_the_very_instant_of_a_step(ball):
-    """A ball that falls through zero at a multiple of the step."""
-    step = 2.0**-10
-    h = 0.5 * G * (256 * step) ** 2
-    run = rd.simulate(ball, q0=[h], duration=0.3, step=step, events=[floor(0.5)])
-    assert len(run.events) == 1
-    assert run.events[0].time == pytest.approx(0.25, abs=1e-12)
-    assert run.v[-1, 0] > 0.0
 
 
 # -- several at once ------------------------------------------------------------------------------
@@ -319,17 +292,6 @@ def test_a_floating_arm_that_grasps_keeps_the_momentum_of_both():
     np.testing.assert_allclose(whole_momentum(both, run.q[-1], run.v[-1]), after, atol=1e-9)
 
 
-def test_a_particle_that_is_grasped_is_one_that_sticks(double):
-    """The jump of speeds is that of `Robot.impact`, whose robot does not know the particle."""
-    q0, v0, mass, velocity = [0.4, 0.6], [1.0, 2.0], 0.3, np.array([2.0, 0.0, -1.0])
-    body = rd.Inertia.from_matrix(mass, (0, 0, -1), np.zeros((3, 3)))
-    catch = rd.Event(0.0, events.grasp("lower", body, velocity=lambda t: velocity))
-    run = rd.simulate(double, q0=q0, v0=v0, duration=0.01, events=[catch])
-    stuck = double.impact(q0, v0, "lower", (0, 0, -1), None, against=rd.PointMass(mass, velocity))
-    np.testing.assert_allclose(run.v[1], stuck.v, atol=1e-13)
-    assert run.events[0].dissipated == pytest.approx(float(stuck.energy_loss), rel=1e-12)
-
-
 def test_what_is_dropped_takes_its_share_along(double):
     body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.diag([0.01, 0.01, 0.01]))
     made = [
@@ -426,14 +388,6 @@ def test_a_path_that_starts_elsewhere_is_refused(double):
     assert caught.value.trajectory.t[-1] == 0.1
 
 
-def test_another_controller_takes_over(double):
-    made = [rd.Event(0.105, events.switch(lambda t, q, v: [7.0, 0.0]))]
-    run = rd.simulate(double, lambda t, q, v: [1.0, 2.0], duration=0.2, step=0.01, events=made)
-    after = np.flatnonzero(run.t == 0.105)[1]
-    np.testing.assert_array_equal(run.tau[:after], np.tile([1.0, 2.0], (after, 1)))
-    np.testing.assert_array_equal(run.tau[after:], np.tile([7.0, 0.0], (len(run) - after, 1)))
-
-
 @pytest.mark.parametrize("symbolic", [True, False])
 def test_a_controller_with_a_state_takes_over(double, symbolic):
     """Its state begins where it takes over: the torque is the time since then."""
@@ -452,12 +406,6 @@ def test_a_controller_with_a_state_takes_over(double, symbolic):
     after = np.flatnonzero(run.t == 0.1)[-1]
     np.testing.assert_array_equal(run.tau[:after], 0.0)
     np.testing.assert_allclose(run.tau[after:, 0], run.t[after:] - 0.1, atol=1e-12)
-
-
-@pytest.mark.parametrize("other", [5.0, "law", rd.RigidStops()])
-def test_what_cannot_take_over_is_refused(other):
-    with pytest.raises(ShapeError, match="controller"):
-        events.switch(other)
 
 
 def test_torques_are_held_through_an_event(double):
@@ -563,25 +511,6 @@ def test_the_audit_of_a_motion_with_phases_adds_up(double):
     near = run.t.searchsorted(0.1125)
     np.testing.assert_allclose(other.q[9], 0.5 * (run.q[near - 1] + run.q[near]), atol=1e-5)
     assert len(run.resample([]).events) == 0
-
-
-def test_events_of_many_motions_are_those_of_each(ball):
-    q0, v0 = np.array([[1.0], [0.5], [2.0]]), np.array([[0.0], [1.0], [0.0]])
-    top = rd.Event(lambda t, q, v: q[0] - 0.05, events.stop, direction=-1, name="low")
-    made = [floor(0.6)]
-    many = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=made)
-    for k in range(3):
-        one = rd.simulate(ball, q0=q0[k], v0=v0[k], duration=1.0, step=0.01, events=made)
-        last = np.searchsorted(one.t, many.t, side="right") - 1
-        for name in ("q", "v", "a", "tau"):
-            np.testing.assert_array_equal(getattr(many, name)[:, k], getattr(one, name)[last])
-        own = [event for event in many.events if event.motion == (k,)]
-        assert [event.time for event in own] == [event.time for event in one.events]
-    ended = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=[top])
-    first = ended.events[0]
-    (k,) = first.motion
-    assert np.isnan(ended.q[ended.t > first.time, k]).all()
-    assert np.isfinite(ended.q[ended.t < first.time]).all()
 
 
 @pytest.mark.parametrize(("direction", "happens"), [(1, True), (0, True), (-1, False)])
@@ -730,16 +659,6 @@ def test_what_an_event_sees_is_a_copy(double):
     run = rd.simulate(double, q0=[0.3, 0.2], duration=0.2, events=[rd.Event(0.105, meddle)])
     clean = rd.simulate(double, q0=[0.3, 0.2], duration=0.2)
     np.testing.assert_allclose(run.q[-1], clean.q[-1], atol=1e-12)
-
-
-def test_steps_that_are_too_long_are_told_in_motions_with_events_too(double, recwarn):
-    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
-    made = [rd.Event(0.33, events.grasp("lower", body)), rd.Event(0.73, events.latch(["elbow"]))]
-    options = {"q0": [2.0, 1.0], "duration": 1.5, "events": made, "limits": "ignore"}
-    rd.simulate(double, **options, step=1e-3)
-    assert not recwarn.list
-    with pytest.warns(rd.errors.EnergyWarning, match="does not add up"):
-        rd.simulate(double, **options, step=0.04, integrator="euler")
 
 
 def test_an_instant_is_a_little_long(double):

@@ -378,22 +378,6 @@ def test_a_motion_that_breaks_down_between_events(locked):
     same(found.trajectory, expected.trajectory)
 
 
-def test_steps_that_explode_are_found_by_python():
-    """A step too long for a spring: what machine code cannot do, Python says."""
-
-    def broken():
-        with pytest.raises(SimulationError) as raised:
-            pendulum(lambda t, q, v: -1e9 * v**3, events=[position(0, 1e9)], step=0.02)
-        return raised.value
-
-    found = broken()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stepper, "compiled", lambda *given: None)
-        expected = broken()
-    assert (str(found), found.time) == (str(expected), expected.time)
-    same(found.trajectory, expected.trajectory)
-
-
 @pytest.mark.parametrize(
     ("owner", "name"),
     [(CompiledMotion, "_until"), (CompiledMotion, "_fill_tables"),

@@ -29,6 +29,7 @@ def close(x, y, tolerance):
     np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * np.abs(y).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gimbals", [False, True])
 def test_it_moves_as_in_pinocchio(tmp_path, gimbals):
     pytest.importorskip("pinocchio")
@@ -62,6 +63,7 @@ def test_minimal_coordinates(tmp_path):
         close(minimal.forward_dynamics(x, w, force), own, 1e-10)
 
 
+@pytest.mark.slow
 def test_merged_hinges(tmp_path):
     path = write_leg(tmp_path, gimbals=True)
     hinged, merged = rd.load(path), rd.load(path, merge_hinges=True)

@@ -270,17 +270,6 @@ def test_a_force_of_time_acts_as_the_same_torque():
     assert not robot.with_(passive=False).depends_on_time
 
 
-def test_a_force_on_a_frame_is_a_wrench_that_follows_the_motion():
-    X = pose((0.0, 0.1, 0.2), (0.4, 0.1, 0.2))
-    drag = rd.Force(lambda X, V, t: [*(-0.5 * V[:3]), *(-0.1 * V[3:])], on=("lower", X))
-    robot = rd.load("double_pendulum", forces=[drag])
-    bare = rd.load("double_pendulum").with_(frames={"F": ("lower", X)})
-    q, v, a = np.random.default_rng(2).normal(size=(3, 2))
-    wrench = np.diag([-0.5] * 3 + [-0.1] * 3) @ bare.frame_twist(q, v, "F")
-    tau = bare.inverse_dynamics(q, v, a, wrenches={"F": wrench})
-    close(robot.inverse_dynamics(q, v, a), tau)
-
-
 def test_copies_keep_the_forces_that_they_can():
     robot = rd.load("double_pendulum", forces=[spring("elbow"), strut("world", "lower")])
     q, v = np.array([0.1, 0.2]), np.array([0.3, 0.4])

@@ -142,6 +142,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", LOOPS)
 def test_constraints_are_those_of_a_joint_that_closes_a_loop(kinds):
     case = Case("screw", seed=3, joints=[*JOINTS, "universal", "revolute"])

@@ -210,21 +210,6 @@ def test_machine_code_is_python(coded):
         np.testing.assert_allclose(code, expected, atol=1e-8 * np.abs(expected).max())
 
 
-def test_a_batch_is_its_rows(case):
-    robot, rng = case.robot, np.random.default_rng(1)
-    q = np.array([case.q, robot.random(rng), case.goal])
-    v = np.array([case.v, np.zeros(robot.nv), case.speed])
-    for kind, gains in ((OperationalSpace, ()), (Impedance, (50.0, 9.0))):
-        if kind is Impedance and robot.base == "floating":
-            continue
-        controller = kind(robot, case.frame, case.reference, *gains, **case.options())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SingularWarning)
-            rows = [controller(0.3, *row) for row in zip(q, v, strict=True)]
-            many = controller(0.3, q, v)
-        np.testing.assert_allclose(many, rows, rtol=1e-6, atol=1e-9 * np.abs(rows).max())
-
-
 # -- motions --------------------------------------------------------------------------------------
 
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
@@ -310,6 +295,7 @@ def pushed_case(robot):
     return case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "double_pendulum"])
 def test_a_spring_without_a_sensor(name):
     """Of a linkage, and of a tree: no inertia is asked for, and nothing is measured."""

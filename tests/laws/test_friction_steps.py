@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn import events
 from robodyn.errors import EnergyWarning
 
 #: Of a body that slides [kg, N, m/s].
@@ -66,6 +65,7 @@ def test_a_body_that_friction_stops(robot, integrator, steps, load):
     assert wrong or steps < 6.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_light_joint_of_a_heavy_robot(every):
     """Its energy is nothing beside that of the others."""
@@ -118,19 +118,6 @@ def test_samples_several_steps_apart(robot, every):
     force = lambda t, q, v: [5.0 * FRICTION * math.cos(2.0 * math.pi * t / (100.0 * h))]  # noqa: E731
     options = {"step": h, "duration": 1000.0 * h, "limits": "ignore", "every": every}
     assert not told(lambda: rd.simulate(robot, force, **options))[0]
-
-
-def test_which_of_many_motions_and_after_which_event(robot):
-    h, rest = 20.0 * WITHIN, {"limits": "ignore"}
-    v0 = np.array([[0.0], [0.0], [3.0], [0.0]])
-    options = {"step": h, "duration": 60.0 * h, **rest}
-    found, _ = told(lambda: rd.rollout(robot, None, np.zeros((4, 1)), v0, **options))
-    assert len(found) == 1 and "its speed of motion 2 is not right" in found[0]
-    kick = rd.Event(20.0 * h, events.jump(v=[3.0]))
-    found, _ = told(lambda: rd.simulate(robot, events=[kick], **options))
-    assert len(found) == 1
-    since = float(found[0].split("from t = ")[1].split(" s")[0])
-    assert 20.0 * h <= since < 40.0 * h
 
 
 def test_friction_on_the_ground(robot):

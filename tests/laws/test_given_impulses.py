@@ -104,18 +104,6 @@ def test_speeds_that_have_drifted_are_those_of_closed_loops(state, size):
     )
 
 
-def test_driven_joints_do_not_jump(state, way):
-    x, joint = state, state.robot.independent_joints[0]
-    where = state.robot.joints[joint].v
-    held = list(range(where.start, where.stop))
-    for _ in range(2):
-        found = x.robot.impulses(x.q, x.v, x.wrenches, controlled=[joint])
-        close(found.v, x.v + x.jump(x.force, held))
-        U = x.tensors(x.links[0], controlled=[joint]).U
-        J = x.columns(x.links[0])[:3]
-        close(U, J @ x.jump(J.T, held))
-
-
 def test_impulses_at_points_and_along_axes_of_the_world(state, way):
     x, link, rng = state, state.links[0], np.random.default_rng(3)
     (f, n), at = rng.normal(size=(2, 3)), x.points[state.links[0]]

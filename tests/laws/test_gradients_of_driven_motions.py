@@ -268,21 +268,6 @@ def test_gradient_under_a_controller_beside_a_driven_joint():
     assert found[place] == 0.0 and np.abs(np.delete(found, place)).min() > 1e-3
 
 
-def test_many_motions_under_wrenches_of_their_own():
-    robot = rd.load("double_pendulum")
-    rng = np.random.default_rng(0)
-    q, v, push = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 6))
-    options = {"duration": 0.1, "step": STEP}
-    run = rd.rollout(robot, None, q, v, wrenches={"lower": push}, **options)
-    by_v = rng.normal(size=run.v.shape)
-    many = rd.trajectory_gradient(run, v=by_v)
-    for k in range(3):
-        one = rd.simulate(robot, q0=q[k], v0=v[k], wrenches={"lower": push[k]}, **options)
-        alone = rd.trajectory_gradient(one, v=by_v[:, k])
-        for name in ("q0", "v0"):
-            np.testing.assert_allclose(getattr(many, name)[k], getattr(alone, name), rtol=1e-11)
-
-
 def test_a_step_is_that_of_the_simulation():
     robot, options = driven_on_a_ship(np.random.default_rng(3))
     options["wrenches"] = {"link2": PUSH}

@@ -46,12 +46,6 @@ def test_a_body_rests_where_the_ground_carries_it(exponent):
     assert contact.force == pytest.approx([0.0, 0.0, MASS * GRAVITY])
 
 
-def test_a_body_that_falls_comes_to_rest_on_the_ground():
-    robot = body([Z], floor(stiffness=2e3, damping=3.0))
-    run = rd.simulate(robot, q0=[0.05], duration=3.0, step=5e-4)
-    assert run.q[-1, 0] == pytest.approx(-((MASS * GRAVITY / 2e3) ** (2 / 3)), rel=1e-4)
-
-
 def rebound(damping, speed):
     """Coefficient of restitution without gravity: the phase curve of Hunt and Crossley's law."""
 

@@ -168,21 +168,6 @@ def test_known_noise(pan_tilt, small_motion):
     np.testing.assert_allclose(twice.base.values, found.base.values)
 
 
-def test_noisy_rows_count_less(pan_tilt, small_motion):
-    """Weights make estimates better than those of ordinary least squares."""
-    noise = np.array([0.01, 1.0])
-    errors = {True: [], False: []}
-    for seed in range(20):
-        data = measurements(pan_tilt, small_motion, seed, noise)
-        for weighted in errors:
-            given = None if weighted else 1.0
-            found = rd.identify(pan_tilt, data, noise=given, consistent=False)
-            errors[weighted].append(found.base.values - true_values(found, pan_tilt))
-    at = found.base.names.index("pan.friction")
-    better, worse = (np.std([e[at] for e in errors[w]]) for w in (True, False))
-    assert better < 0.9 * worse
-
-
 def test_without_noise_everything_that_shows_is_exact(pan_tilt, small_motion):
     data = measurements(pan_tilt, small_motion)
     for consistent in (True, False):
@@ -215,16 +200,6 @@ def test_parts_can_be_identified_while_the_rest_is_known(pan_tilt, small_motion)
     assert found.parameters["tilt.friction"] == pytest.approx(1.3, rel=1e-6)
     assert found.parameters["tilt.damping"] == pytest.approx(0.7, rel=1e-6)
     assert found.robot.dynamic_parameters[:20] == pytest.approx(pan_tilt.dynamic_parameters[:20])
-
-
-def test_springs_are_known_forces(pan_tilt, small_motion):
-    joints = tuple(
-        dataclasses.replace(j, stiffness=7.0, rest=0.2) if j.name == "tilt" else j
-        for j in pan_tilt.mechanism.joints
-    )
-    sprung = rd.load(dataclasses.replace(pan_tilt.mechanism, joints=joints))
-    found = rd.identify(perturbed(sprung, 0.2), measurements(sprung, small_motion))
-    np.testing.assert_allclose(found.base.values, true_values(found, sprung), atol=1e-9)
 
 
 def coasting(name, cutoff=None, noise=0.0):
@@ -896,16 +871,6 @@ def test_what_no_excitation_shows_is_named():
         rd.excitation(stuck, **given)
     assert {"tilt.damping", "tilt.friction"} <= {*error.value.parameters}
     assert "pan.damping" not in error.value.parameters
-
-
-def test_an_excitation_of_a_linkage(palletizer, sack_motion):
-    assert {*sack_motion.joints} == {*palletizer.actuated_joints}
-    np.testing.assert_allclose(palletizer.loop_residual(sack_motion.center), 0.0, atol=1e-9)
-    at = [palletizer.joints[name].q.start for name in sack_motion.joints]
-    q = along(sack_motion, np.linspace(0.0, 6.0, 241))[0][:, at]
-    independent = independent_joints_of(palletizer)
-    assert independent.joints == sack_motion.joints
-    assert independent.states(q, q, q) is not None
 
 
 def test_an_excitation_has_states_with_closed_loops():

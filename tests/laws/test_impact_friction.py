@@ -218,13 +218,6 @@ def test_batches_are_loops_over_rows():
     np.testing.assert_allclose(many.energy_loss, [x.energy_loss for x in rows], atol=1e-11)
 
 
-@pytest.mark.parametrize("wrong", [-0.1, math.nan, math.inf, "much", None, True])
-def test_what_is_no_coefficient(wrong):
-    robot = rd.load("double_pendulum")
-    with pytest.raises((SettingsError, rd.ShapeError), match="friction is"):
-        robot.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], [1, 0, 0], friction=wrong)
-
-
 def test_a_point_that_sticks_has_no_coefficient():
     robot = rd.load("double_pendulum")
     with pytest.raises(SettingsError, match="sticks"):

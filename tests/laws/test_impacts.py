@@ -428,33 +428,6 @@ def carried():
     return arm, q, v, base
 
 
-def test_a_robot_on_a_moving_base_is_met_as_it_meets(carried):
-    """Whichever of two robots is called the one that hits."""
-    arm, q, v, base = carried
-    other, x, u = chain(2, "spherical"), *state(chain(2, "spherical"), 4)[:2]
-    link, place = arm.link_names[-1], (0, 0, 0.1)
-    hit = arm.impact(
-        q, v, link, place, None, base=base, against=rd.RobotPoint(other, x, u, "rod2", END)
-    )
-    met = other.impact(
-        x, u, "rod2", END, None, against=rd.RobotPoint(arm, q, v, link, place, base=base)
-    )
-    assert met.impulse == pytest.approx(-hit.impulse)
-    assert met.v == pytest.approx(hit.against_v)
-    assert met.against_v == pytest.approx(hit.v)
-
-
-def test_what_a_hit_feels_turns_with_the_base(carried):
-    arm, q, _, base = carried
-    link, place = arm.link_names[-1], (0, 0, 0.1)
-    fixed = rd.load("arm7")
-    for along in np.eye(3):
-        seen = base.pose[:3, :3].T @ along
-        assert arm.apparent_mass(q, link, place, along, base=base) == pytest.approx(
-            fixed.apparent_mass(q, link, place, seen)
-        )
-
-
 @pytest.mark.parametrize("name", ["stewart", "delta", "puma560"])
 def test_latching_all_stops_all(name):
     robot = CASES[name]

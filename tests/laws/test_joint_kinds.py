@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
 from support.comparison import close_within
 from support.examples import examples
 from support.random_mechanisms import random_mechanism
@@ -208,29 +207,3 @@ def test_a_base_in_uniform_motion_changes_nothing():
     v, a = np.random.default_rng(2).normal(size=(2, robot.nv))
     drift = rd.BaseMotion.from_world(position=(3.0, -1.0, 2.0), linear_velocity=(2.0, 5.0, -1.0))
     close(robot.inverse_dynamics(q, v, a, base=drift), robot.inverse_dynamics(q, v, a))
-
-
-def test_what_a_base_carries_is_where_the_base_is():
-    """Carried along and turned: the centre of mass goes with the base, and gains its height."""
-    robot = rd.load("puma560", base="moving")
-    q = robot.random(1)
-    turn, way = Rotation.from_rotvec([0.4, -1.0, 0.7]), np.array([3.0, -1.0, 2.0])
-    moved = rd.BaseMotion.from_world(position=way, quat_xyzw=turn.as_quat())
-    at_origin = robot.center_of_mass(q, base=rd.BaseMotion.at_rest())
-    there = robot.center_of_mass(q, base=moved)
-    close(there, turn.apply(at_origin) + way, 1e-13)
-    close(robot.potential_energy(q, base=moved), 9.81 * robot.total_mass * there[2], 1e-13)
-
-
-def test_locking_a_joint_is_welding_it():
-    robot = rd.load("arm7", passive=False)
-    rng = np.random.default_rng(3)
-    q, v = robot.random(rng), rng.normal(size=robot.nv)
-    name = robot.joint_names[2]
-    v[2] = 0.0
-    a = rng.normal(size=robot.nv)
-    a[2] = 0.0
-    rest = np.arange(robot.nv) != 2
-    welded = robot.with_(locked={name: q[2]})
-    assert welded.nv == robot.nv - 1
-    close(welded.inverse_dynamics(q[rest], v[rest], a[rest]), robot.inverse_dynamics(q, v, a)[rest])

@@ -111,16 +111,3 @@ def test_wrong_use_is_refused():
         JointMap(0, cam)
     with pytest.raises(UnknownNameError):
         rd.load("double_pendulum", joint_maps={"nothing": JointMap(1, cam)})
-
-
-def test_a_map_can_be_locked():
-    mechanism = random_mechanism(np.random.default_rng(6), ["revolute"] * 3)
-    robot = rd.load(mechanism, joint_maps={"joint1": JointMap(1, cam)})
-    welded = robot.with_(locked={"joint1": 0.4})
-    rng = np.random.default_rng(7)
-    q, v, a = rng.normal(size=(3, 3))
-    k = robot.joints["joint1"].q.start
-    q[k], v[k], a[k] = 0.4, 0.0, 0.0
-    rest = [i for i in range(3) if i != k]
-    tau = robot.inverse_dynamics(q, v, a)[rest]
-    close(welded.inverse_dynamics(q[rest], v[rest], a[rest]), tau)

@@ -226,23 +226,6 @@ def test_landings_that_cannot_be(robot, options, error, says):
         rd.events.landings(arm, **{"ground": ground} | options)
 
 
-def test_events_may_look_at_all_that_moves():
-    """A function of the state: here, of the acceleration that a held torque makes."""
-    robot = body([Z])
-
-    def falls(state):
-        return state.accelerations()[0] + 5.0
-
-    event = rd.Event(falls, name="thrust ends")
-    run = rd.simulate(
-        robot, lambda t, q, v: [20.0 - 40.0 * t], duration=1.0, step=1e-2, events=[event]
-    )
-    # 20 - 40 t - 2 g = -10: first in the sample where the torque jumps past it
-    assert run.t[-1] == pytest.approx(0.26, abs=1e-12)
-    with pytest.raises(rd.SettingsError, match="within a motion"):
-        rd.events.State(0.0, run.q[0], run.v[0], robot).accelerations()
-
-
 def test_what_pulls_from_the_start_leaves_at_once():
     """A motor that lifts as soon as it lands: it does not hang on the ground."""
     robot = body([Z])
@@ -306,37 +289,6 @@ def test_what_rebounds_does_not_turn_a_joint_that_is_driven():
     hit = still.impact(run.q[k, 1:], run.v[k, 1:], "rod2", (0, 0, -0.5), Z, restitution=0.7)
     np.testing.assert_allclose(run.v[k + 1], [0.0, *hit.v], atol=1e-9)
     assert np.abs(run.v[k + 1] - run.v[k]).max() > 0.5
-
-
-def test_landings_are_those_of_the_robot_that_moves():
-    robot = body([X, Z])
-    events = rd.events.landings(robot, rd.Ground(POINT))
-    wall = rd.Ground({"wall": ("body", (0.0, 0.0, 0.0))}, normal=(1, 0, 0), height=-1.0)
-    with pytest.raises(rd.SettingsError, match="another base, ground or stops"):
-        rd.simulate(robot, q0=[0.0, 0.1], duration=0.3, events=events, ground=wall)
-    both = robot.with_(ground=wall)
-    events = rd.events.landings(both, rd.Ground(POINT), sticks=False)
-    run = rd.simulate(both, q0=[-0.9, 0.1], v0=[-1, 0], duration=0.5, events=events)
-    assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12) and run.v[-1, 0] > 0.5
-
-
-def test_a_linkage_lands_in_tree_coordinates():
-    """Its one freedom ends on the ground; in minimal coordinates there is no room for that."""
-    linkage = rd.load("four_bar")
-    q = linkage.neutral()
-    v = linkage.consistent_velocity(q, np.ones(linkage.nv))
-    point = (0.1, 0.0, 0.0)
-    place = linkage.frame_pose(q, "crank") @ [*point, 1.0]
-    way = linkage.frame_twist(q, v, "crank", axes="world")
-    way = way[:3] + np.cross(way[3:], place[:3] - linkage.frame_pose(q, "crank")[:3, 3])
-    normal = tuple(-way / np.linalg.norm(way))
-    ground = rd.Ground({"p": ("crank", point)}, normal=normal, height=normal @ place[:3] - 0.02)
-    run = rd.simulate(linkage, q0=q, v0=v, duration=0.3, events=rd.events.landings(linkage, ground))
-    assert [event.name for event in run.events] == ["p lands"]
-    np.testing.assert_allclose(run.v[-1], 0.0, atol=1e-10)
-    assert np.abs(run.audit.unexplained).max() < 1e-9
-    with pytest.raises(rd.SettingsError, match="tree_form"):
-        rd.events.landings(rd.load("four_bar", coordinates="minimal"), ground)
 
 
 @pytest.mark.parametrize("sticks", [True, False])

@@ -73,14 +73,6 @@ def test_motors_held_stay_where_they_are(name):
         np.testing.assert_array_equal(found[at], q[at])
 
 
-def test_two_legs_take_twice_the_operations_of_one(tmp_path):
-    """Loops of one leg do not meet those of the other but in the trunk."""
-    one = rd.load(write(tmp_path, "biped", sides=("left",)), base="floating")
-    both, _ = loaded("biped")
-    count = [sum(r.function("forward_dynamics").operations.values()) for r in (one, both)]
-    assert count[1] < 2.2 * count[0]
-
-
 def states(name):
     """Closed states under forces."""
     robot, _ = loaded(name)

@@ -434,14 +434,6 @@ def test_what_no_motor_reaches_is_named():
     assert len(nothing.uncontrollable_modes()) == 4  # rest and drift of the cart, two pendulums
 
 
-def test_all_joints_reach_everything():
-    """Also in postures in which axes are in line."""
-    robot = rd.load("puma560")
-    q, v = robot.equilibrium(robot.neutral(), hold=robot.joint_names), np.zeros(6)
-    model = robot.linearize(q, v, None, inputs=robot.joint_names)
-    assert model.uncontrollable_modes() == model.unobservable_modes() == ()
-
-
 # -- modes as motions -----------------------------------------------------------------------------
 
 

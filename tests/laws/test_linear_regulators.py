@@ -14,7 +14,7 @@ from support.random_mechanisms import random_mechanism
 from support.standing_walker import standing_walker
 
 import robodyn as rd
-from robodyn.controllers import LQR, Sampled, Saturated, TimeVaryingLQR
+from robodyn.controllers import LQR, Sampled, TimeVaryingLQR
 
 UP, TIPPED = np.array([0.0, np.pi]), np.array([0.05, 0.1])
 
@@ -157,15 +157,6 @@ def test_what_comes_after_a_motion_costs_what_it_says():
     assert np.abs(plain.cost_to_go / after.cost_to_go - 1.0).max() > 0.5
 
 
-def test_after_the_motion_the_forces_are_those_of_the_next_law():
-    robot = cart_pole()
-    after = LQR(robot, UP, state=2.0, effort=0.5)
-    law = TimeVaryingLQR(robot, rd.simulate(robot, q0=UP, duration=0.1, step=0.01), then=after)
-    q, v = UP + TIPPED, np.array([0.3, 0.1])
-    for t in (0.1, 0.1004, 7.0):
-        np.testing.assert_allclose(law(t, q, v), after(t, q, v), rtol=1e-12)
-
-
 def test_a_short_last_step_counts_by_its_length():
     robot = cart_pole()
     run = rd.simulate(robot, q0=UP, duration=0.0525, step=0.01)
@@ -178,19 +169,6 @@ def test_a_short_last_step_counts_by_its_length():
         S = 2.0 * h * np.eye(4) + model.A.T @ S @ (model.A - model.B @ gains)
     law = TimeVaryingLQR(robot, run, state=2.0, effort=0.5)
     np.testing.assert_allclose(law.cost_to_go, S, rtol=1e-6)
-
-
-def test_a_law_is_one_program_with_the_robot():
-    robot = cart_pole()
-    law = LQR(robot, UP)
-    q, v = UP + TIPPED, np.array([0.3, 0.1])
-    a = rd.closed_loop(robot, law)(0.0, q, v)
-    np.testing.assert_allclose(a, robot.forward_dynamics(q, v, law(0.0, q, v)), rtol=1e-12)
-    weak = rd.closed_loop(robot, Saturated(law, 0.5))(0.0, q, v)
-    np.testing.assert_allclose(weak, robot.forward_dynamics(q, v, [0.5, 0.0]), rtol=1e-12)
-    many = law(0.0, np.stack([q, UP]), np.stack([v, v]))
-    np.testing.assert_allclose(many[0], law(0.0, q, v), rtol=1e-14)
-    assert np.all(many[:, 1] == 0.0)
 
 
 def test_what_motors_do_not_reach():

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from support.chains import chain, tree
 
-import robodyn as rd
-
 MANY = [
     pytest.param(lambda: chain(300), id="chain300"),
     pytest.param(lambda: tree(510), id="tree510", marks=pytest.mark.slow),
@@ -31,14 +29,6 @@ def test_all_speeds_of_a_long_chain_move_masses_of_their_own():
     assert not chain(600)._model.bodies.light
 
 
-@pytest.mark.parametrize("name", ["puma560", "palletizer", "satellite", "prosthesis"])
-def test_the_diagonal_of_the_mass_matrix_needs_no_other_elements(name):
-    model = rd.load(name)._model
-    M = model.some_mass_matrix
-    np.testing.assert_allclose(model.some_diagonal, np.diag(M), rtol=1e-14)
-    assert M.shape == (model.bodies.nv,) * 2
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "most"),
@@ -56,18 +46,3 @@ def test_memory_stays_small(row, most):
     environment = {**os.environ, "ROBODYN_CACHE": "0"}
     found = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     assert int(found.stdout.split("|")[-2]) < most
-
-
-def test_poses_of_all_frames_take_operations_in_proportion_to_the_links():
-    """Each from that of its parent."""
-    few, many = (sum(chain(n).function("frame_poses").operations.values()) for n in (20, 80))
-    assert many < 4.2 * few
-    robot = chain(80)
-    q = np.random.default_rng(0).uniform(-1, 1, robot.nq)
-    X = robot.frame_poses(q)
-    last = robot.frame_names.index("link80")
-    before = robot.frame_names.index("link79")
-    seen = np.linalg.inv(X[before]) @ X[last]
-    np.testing.assert_allclose(
-        seen, robot.frame_pose(q, "link80", relative_to="link79"), rtol=0, atol=1e-12
-    )

@@ -167,19 +167,6 @@ def test_machine_code_and_interpreter_agree(name):
         close(x, plain[key], 1e-9)
 
 
-@pytest.mark.parametrize("name", SOME)
-def test_single_precision_stays_single(name):
-    robot, *state = compiled(name)
-    q, v, tau = (x.astype(np.float32) for x in state)
-    a = robot.forward_dynamics(q, v, tau)
-    for found in (
-        robot.constrained_dynamics(q, v, tau).a,
-        robot.consistent_velocity(q, v),
-        robot.inverse_dynamics(q, v, a),
-    ):
-        assert found.dtype == np.float32
-
-
 def test_inverse_of_forward_in_single_precision():
     robot, rng = compiled("bricard")[0], np.random.default_rng(0)
     for q2 in np.linspace(-0.4, 3.5, 60):

@@ -365,33 +365,3 @@ def test_a_posture_between_branches_asks_which():
     )
     with pytest.raises(rd.TopologyError, match="branches"):
         rd.load(mechanism, coordinates="minimal")
-
-
-def test_functions_of_joint_wrenches_need_the_tree_form():
-    robot = rd.load("four_bar", coordinates="minimal")
-    with pytest.raises(rd.UnknownNameError, match="tree_form"):
-        robot.function("joint_wrenches")
-
-
-@pytest.mark.slow
-def test_motions_on_a_moving_base_are_those_with_constraints():
-    """Also with a payload that is grasped, and by the hundred; their energies are looked at."""
-
-    def heave(t):
-        s, c = 0.1 * np.sin(3.0 * t), 0.1 * np.cos(3.0 * t)
-        return rd.BaseMotion.from_world(
-            (s, 0.0, c), linear_velocity=(3.0 * c, 0.0, -3.0 * s),
-            linear_acceleration=(-9.0 * s, 0.0, -9.0 * c),
-        )  # fmt: skip
-
-    few, all_of_them = (
-        rd.load("four_bar", base="moving", coordinates=kind) for kind in ("minimal", "tree")
-    )
-    options = {"base": heave, "duration": 0.2, "limits": "ignore"}
-    found = rd.simulate(few, **options)
-    expected = rd.simulate(all_of_them, **options)
-    close(found["crank_drive"].q, expected["crank_drive"].q, 1e-9)
-    for one in (found, expected):
-        assert np.abs(one.audit.unexplained).max() < 1e-8 * one.audit.exchanged
-    many = rd.rollout(few, None, [few.neutral()] * 2, np.zeros((2, few.nv)), **options)
-    np.testing.assert_array_equal(many.q[:, 1], found.q)

@@ -300,13 +300,6 @@ def test_a_sum_of_lengths_counts_where_the_crank_points_the_other_way():
     assert run.branch_changes[0] == pytest.approx((np.pi - 2.6) / 1.2, abs=0.01)
 
 
-def test_rollouts_name_the_motion():
-    robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
-    q0, v0 = np.array([[0.2], [0.9], [0.3]]), np.array([[0.1], [3.0], [0.1]])
-    _, messages = told(lambda: rd.rollout(robot, None, q0, v0, duration=0.05, step=1e-3))
-    assert "(motion 1 of the batch)" in messages[-1]
-
-
 def test_a_motion_that_jumps_across_does_not_pass():
     robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
     jump = rd.Event(0.01, rd.events.jump(q=[1.5]))

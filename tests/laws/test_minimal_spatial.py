@@ -215,12 +215,6 @@ def test_branches_are_different_postures():
     assert min(gaps) > 0.1
 
 
-def test_branches_of_rods_are_two():
-    mechanism = sl.linkage(("revolute",), ("revolute",), "distance")
-    with pytest.raises(rd.UnknownNameError, match="branch"):
-        rd.load(mechanism, coordinates="minimal", branches={"loop": 2})
-
-
 def leg_over_a_slide():
     """A leg from the origin to a ball that slides along the vertical at x = 1 m."""
     links = tuple(
@@ -284,11 +278,3 @@ def test_loops_of_the_family_without_closed_form():
     ball = sl.linkage(("spherical",), ("helical",), "distance")
     with pytest.raises(rd.TopologyError, match=r"'loop': .*no joint with one axis"):
         rd.load(ball, coordinates="minimal")
-
-
-@pytest.mark.slow
-def test_energy_of_a_swinging_hexapod_stays():
-    robot = rd.load("stewart", coordinates="minimal", passive=False)
-    run = rd.simulate(robot, v0=[0.1, 0.05, 0.2, 0.3, -0.2, 0.4], duration=0.2, step=1e-3)
-    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
-    close(energy, energy[0], 1e-9)

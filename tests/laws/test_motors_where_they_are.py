@@ -138,18 +138,6 @@ def test_torques_and_powers(pair):
     close(single, m.motor_torques(q, v, a), 1e-4)
 
 
-def test_named_motors(determined):
-    m, t = determined
-    (q, v, a), (Q, V, A) = states(m)
-    base = ("floating_base",) * (t.base == "floating")
-    named = (*base, *t.actuated_joints)
-    close(m.inverse_dynamics(q, v, a, actuated=named), m.inverse_dynamics(q, v, a))
-    with pytest.raises(rd.ActuationError):
-        m.inverse_dynamics(q, v, a, actuated=named[:-1])
-    with pytest.raises(rd.ActuationError):
-        t.inverse_dynamics(Q, V, A, actuated=named[:-1])
-
-
 def test_wrenches(pair):
     m, t = pair
     (q, v, a), (Q, V, A) = states(m)

@@ -163,17 +163,6 @@ def test_the_search_begins_with_forces_that_hold_the_robot(name):
     assert np.abs(plan.run.tau).max() > 10.0
 
 
-def test_a_converged_plan_has_a_small_gradient():
-    """The cost of this one falls slowly: by 1e-5 of it in a step while much is left to gain."""
-    robot = rd.load("double_pendulum")
-    cost = QuadraticCost(robot, [np.pi, 0.0], state=0.1, effort=0.1, final=100.0)
-    plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=2.0)
-    slope, tau = gradient(robot, cost, plan)
-    h = np.diff(plan.run.t)[0]
-    assert plan.converged
-    assert h * np.linalg.norm(slope) * np.linalg.norm(tau) < 2e-3 * plan.costs[-1]
-
-
 def test_the_search_by_machine_code_and_by_python():
     """Wrenches that are functions of the state have Python do each step."""
 
@@ -223,21 +212,6 @@ def test_searches_side_by_side_find_what_each_finds_alone(threads):
         np.testing.assert_allclose(found.run.q, expected.run.q, atol=1e-8)
         np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-6, atol=1e-6)
         assert (found.converged, found.reason) == (expected.converged, expected.reason)
-
-
-def test_searches_side_by_side_where_a_joint_follows_a_path():
-    """Steps of all motions are differentiated at their own instants."""
-    robot = rd.load("double_pendulum")
-    cost = QuadraticCost(robot, [np.pi, 0.0], state=0.1, effort=0.01, final=100.0)
-    given = {"duration": 0.2, "step": 0.04, "iterations": 3, "tolerance": 0.0}
-    given["controlled"] = {"elbow": lambda t: (t**3, 3.0 * t**2, 6.0 * t)}
-    starts = np.array([[0.5, 0.0], [1.0, 0.0]])
-    with pytest.warns(ConvergenceWarning):
-        plans = multistart_lqr(robot, cost, q0=starts, **given)
-        alone = [iterative_lqr(robot, cost, q0=q, **given) for q in starts]
-    for found, expected in zip(plans, alone, strict=True):
-        np.testing.assert_allclose(found.costs, expected.costs, rtol=1e-12)
-        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9, atol=1e-9)
 
 
 def test_a_base_that_moves_evenly_changes_nothing():

@@ -11,9 +11,7 @@ from support.comparison import close_within
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.cli.command_line import main
 from robodyn.controllers import LQR, TimeVaryingLQR
-from robodyn.ros import Engine, Settings
 
 alike = close_within(1e-12)
 
@@ -163,18 +161,6 @@ def test_sizing_and_limits(kind):
             assert row.torque_limit == pytest.approx(first.torque_limit)
             assert row.speed_limit == first.speed_limit
     assert all(found == violations[0] for found in violations)
-
-
-def test_commands_and_information(kind, tmp_path, capsys):
-    commanded = []
-    for n, robot in enumerate(kind):
-        commanded.append(Engine(robot, Settings()).joints)
-        path = tmp_path / f"{n}.urdf"
-        path.write_text(urdf.write(robot.mechanism))
-        main(["info", str(path), "--json"])
-        shown = re.search(r'"motors": \[(.*?)\]', capsys.readouterr().out, re.DOTALL)[1]
-        assert re.findall(r'"(\w+)"', shown) == [*robot.actuated_joints]
-    assert commanded == [commanded[0]] * len(commanded)
 
 
 def _code(robot, folder, target, *functions):

@@ -22,7 +22,6 @@ from robodyn.closed_loops.rank.analysis import motors_of
 from robodyn.closed_loops.solvers.rank import rank_analysis
 from robodyn.equations.elimination.constrained import accelerations, motor_forces
 from robodyn.equations.elimination.redundant import RowGroup
-from robodyn.simulation import Trajectory
 from robodyn.symbolic.constraint_row import Row
 
 #: Rings, and where they are cut.
@@ -257,25 +256,6 @@ def test_the_branch_changes_at_singular_postures_and_dead_centres_and_nowhere_el
         np.testing.assert_array_equal(np.diff(alone[clear]) != 0, expected)
 
 
-def test_a_trajectory_tells_the_same_changes():
-    robot = loaded("line_symmetric", 0)
-    q = path(robot)
-    side = sides(robot, q)
-    rest, t = np.zeros((len(q), robot.nv)), np.arange(len(q)) * 0.1
-    run = Trajectory(t, q, rest, rest, rest, t, t, robot.joint_names, robot)
-    changes = np.diff(np.sign(side)) != 0.0
-    assert 0 < changes.sum() < 10
-    np.testing.assert_array_equal(run.branch_changes, t[1:][changes])
-
-
-def test_a_long_motion_of_the_cube_stays_on_its_branch():
-    robot = rd.load("bricard")
-    v0 = 3.0 * motions(robot, robot.neutral())[:, 0]
-    run = rd.simulate(robot, v0=v0, duration=20.0, step=1e-2)
-    assert np.ptp(run.q[:, 1]) > 3.0
-    assert not run.branch_changes.size
-
-
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_groups_of_any_rank_are_solved(rank):
     """What the matrix of the constraints has of rank is in its last rows, which are too many."""
@@ -377,11 +357,3 @@ def test_the_rank_of_postures_that_are_open_is_theirs():
     q = robot.integrate(robot.neutral(), 0.1 * rng.normal(size=robot.nv))
     found, known = robot.loop_rank(q), rank_analysis(robot.loop_jacobian(q))
     np.testing.assert_allclose(found.singular_values, known.singular_values, rtol=1e-12)
-
-
-def test_trees_have_no_rank():
-    robot = rd.load("double_pendulum")
-    for batch in ((), (3,), (0,)):
-        q = np.zeros((*batch, robot.nq))
-        np.testing.assert_array_equal(robot.loop_rank(q).rank, np.zeros(batch))
-        assert np.isinf(robot.loop_rank(q).distance).all()

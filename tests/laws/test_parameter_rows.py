@@ -195,15 +195,6 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
     assert masses[0].robot.total_mass - masses[1].robot.total_mass == pytest.approx(2.0)
 
 
-def test_energy_that_does_not_add_up_is_that_of_the_row():
-    robot = rd.load("double_pendulum")
-    count = 80  # more than are looked at
-    rows = {"upper.m": np.linspace(1.0, 2.0, count), "lower.m": 1.0}
-    rd.simulate(robot, q0=[2.0, 0.0], duration=0.5, step=2e-3, parameters=rows, limits="ignore")
-    with pytest.warns(rd.errors.EnergyWarning, match="of motion"):
-        rd.simulate(robot, q0=[2.0, 0.0], duration=4.0, step=0.2, parameters=rows, limits="ignore")
-
-
 @pytest.mark.parametrize(
     ("given", "error", "named"),
     [

@@ -113,13 +113,6 @@ def test_it_never_rises_in_a_simulation():
     assert np.abs(run.q - wanted)[-1].max() < 5e-3 < 0.4 < np.abs(run.q - wanted)[0].max()
 
 
-def test_a_batch_is_its_rows(case):
-    q, v = np.array([case.q, case.q]), np.array([case.v, 0.0 * case.v])
-    rows = [case.controller(0.3, *row) for row in zip(q, v, strict=True)]
-    scale = np.abs(rows).max()
-    np.testing.assert_allclose(case.controller(0.3, q, v), rows, atol=1e-9 * scale)
-
-
 def test_what_it_cannot_do():
     def make(robot, **more):
         rest = np.zeros(robot.nv)

@@ -15,7 +15,6 @@ from support.examples import examples
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn import urdf
 from robodyn.description import JOINT_KINDS
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.evaluate import evaluate
@@ -317,35 +316,6 @@ def test_a_motor_without_known_inertia_has_a_column():
     assert robot.dynamic_parameters[robot.dynamic_parameter_names.index("elbow.rotor_inertia")] == 0
     check_dynamic(robot)
     check_dynamic(robot.with_(parameters={"elbow.rotor_inertia": 1e-3}))
-
-
-@pytest.mark.parametrize("name", ["puma560", "palletizer", "two_feet", "prosthesis"])
-@pytest.mark.parametrize("base", ["fixed", "floating"])
-def test_a_robot_with_other_parameters_has_those(name, base):
-    robot = rd.load(name, base=base)
-    names, old = robot.dynamic_parameter_names, robot.dynamic_parameters
-    assert robot.with_(parameters=dict(zip(names, old, strict=True))).mechanism == robot.mechanism
-    new = old * (1.0 + 0.01 * np.random.default_rng(2).normal(size=len(old)))
-    changed = robot.with_(parameters=dict(zip(names, new, strict=True)), allow_unphysical=True)
-    close(changed.dynamic_parameters, new)
-    # and it moves as they say
-    c = Case(robot)
-    c.robot = changed
-    forces = c.get("mass_matrix") @ c.a + c.get("bias_forces")
-    close(robot.dynamic_regressor(c.q, c.v, c.a) @ new, forces, 1e-11)
-
-
-@pytest.mark.parametrize("name", rd.robots())
-def test_other_parameters_go_through_files(name, tmp_path):
-    robot = rd.load(name)
-    names, values = robot.dynamic_parameter_names, robot.dynamic_parameters
-    heavier = 1.1 * values
-    heavier[len(robot.parameter_names) :] += 0.01  # motors and friction that had none
-    changed = robot.with_(parameters=dict(zip(names, heavier, strict=True)))
-    urdf.write(changed.mechanism, tmp_path / "robot.urdf")
-    again = rd.load(tmp_path / "robot.urdf")
-    assert again.dynamic_parameter_names == names
-    np.testing.assert_allclose(again.dynamic_parameters, heavier, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

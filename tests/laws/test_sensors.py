@@ -1,6 +1,5 @@
 """What sensors show: against the methods of the robot, and against differences of positions."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -413,42 +412,6 @@ def test_one_function_of_what_the_sensors_need():
         q[0, 0], "T", axes="world"
     )
     np.testing.assert_allclose(slope, expected[:3], atol=1e-12)
-
-
-def test_less_is_enough_for_some():
-    robot = pendulum()
-    q, v = [0.3, 0.4], [1.0, 2.0]
-    assert set(robot.measure(q, sensors=("tip", "law"))) == {"tip", "law"}
-    assert robot.measure(q, v, sensors=["speed"])["speed"].shape == (3,)
-    with pytest.raises(ShapeError, match="sensor 'speed' needs speeds v"):
-        robot.measure(q)
-    with pytest.raises(ShapeError, match="sensor 'imu_lower' needs accelerations a or forces tau"):
-        robot.measure(q, v)
-    with pytest.raises(ShapeError, match="a and tau are both given"):
-        robot.measure(q, v, v, tau=v)
-    a = robot.forward_dynamics(q, v, [1.0, 2.0])
-    for name, x in robot.measure(q, v, tau=[1.0, 2.0]).items():
-        np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-10, atol=1e-12)
-
-
-def test_copies_rows_pickles_and_symbols():
-    robot = pendulum()
-    q, v, a = np.random.default_rng(4).normal(size=(3, 3, 2))
-    masses = np.array([1.0, 2.0, 3.0])
-    rows = robot.with_(parameters={"lower.m": masses}).measure(q, v, a)
-    for k, mass in enumerate(masses):
-        one = robot.with_(parameters={"lower.m": mass}).measure(q[k], v[k], a[k])
-        for name, x in one.items():
-            np.testing.assert_allclose(rows[name][k], x, rtol=1e-12, atol=1e-12, err_msg=name)
-    again = pickle.loads(pickle.dumps(robot))
-    for name, x in again.measure(q, v, a).items():
-        np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-13, atol=1e-13)
-    assert not robot.with_(sensors=()).sensors
-    kept = rd.load("double_pendulum", sensors=robot.sensors)
-    assert kept.sensors == robot.sensors
-    graph = TraceGraph()
-    shown = robot.measure(symbols(graph, 0, 2), symbols(graph, 2, 2), sensors=["tip", "speed"])
-    assert shown["tip"].shape == (3,) and shown["tip"].dtype == object
 
 
 def test_a_controller_reads_sensors():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import InertiaError, UnknownNameError, UrdfError
-from robodyn.urdf import load_mechanism, write
+from robodyn.errors import UrdfError
 
 STEP = 1e-5
 BETWEEN = (
@@ -137,20 +134,6 @@ def test_a_spring_between_points_that_never_part_does_no_work():
     np.testing.assert_allclose(a, plain.forward_dynamics(q, v, tau), rtol=1e-12)
 
 
-def test_springs_and_rotors_read_back():
-    base = rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0.0, 0.6, 0.8), 1e-4)])
-    links = [link.name for link in base.mechanism.links]
-    robot = rd.load(
-        base.mechanism, springs=[rd.PointSpring(links[0], (1.0, 0, 0), links[-1], (0, 1.0, 0), 3.0)]
-    )
-    text = write(robot.mechanism)
-    again = load_mechanism(text)
-    assert again.link_elements == robot.mechanism.link_elements
-    assert again.rotors == robot.mechanism.rotors
-    assert dataclasses.replace(again, file=None) == dataclasses.replace(robot.mechanism, file=None)
-    assert rd.load(text).joint_names == robot.joint_names
-
-
 @pytest.mark.parametrize(
     "element",
     [
@@ -166,14 +149,3 @@ def test_bad_elements_are_refused(element):
     with pytest.raises(UrdfError) as caught:
         rd.load(f'<robot name="r"><link name="a"/>\n{element}</robot>')
     assert caught.value.line == 2
-
-
-def test_bad_arguments_are_refused():
-    with pytest.raises(UnknownNameError):
-        rd.load("double_pendulum", springs={"elbw": (1.0, 0.0)})
-    with pytest.raises(UnknownNameError):
-        rd.load("double_pendulum", springs=[rd.PointSpring("nowhere", (0, 0, 0), "x", (0, 0, 0))])
-    with pytest.raises(UnknownNameError):
-        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "nowhere", (0, 0, 1.0), 1.0)])
-    with pytest.raises(InertiaError):
-        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0, 1.0, 0), 1e3)])

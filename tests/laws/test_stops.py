@@ -357,17 +357,6 @@ def test_the_energy_of_each_mode_adds_up():
         assert all(phase.t[0] <= event.time < phase.t[-1] for event in phase.events)
 
 
-def test_an_event_frees_a_joint_from_its_stop():
-    kick = rd.Event(0.5, rd.events.jump(v=[3.0]), name="kick")
-    run = rd.simulate(falling(), duration=1.3, step=1e-2, stops=rd.RigidStops(), events=[kick])
-    landing = 0.5 + 2 * 3.0 / G
-    names = [event.name for event in run.events]
-    assert names[0] == "z0 at its lower stop"
-    assert "kick" in names
-    assert run.events[-1].time == pytest.approx(landing, rel=1e-9)
-    assert run.q.max() == pytest.approx(9 / (2 * G), rel=1e-3)
-
-
 @pytest.mark.parametrize("speed", [0.0, 3.0])
 def test_the_record_says_what_another_event_does_to_a_joint_at_its_stop(speed):
     """It leaves once if it does, and does not come again to where it stayed."""

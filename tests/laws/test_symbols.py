@@ -460,29 +460,7 @@ def test_names_as_constants_in_c(tmp_path):
         f.c_source(constants={"l1": np.inf})
 
 
-def test_derivatives_by_the_state():
-    robot = named_arm()
-    q, v, a = state(robot)
-    f = robot.function("inverse_dynamics", symbols=True)
-    for name in ("q", "v"):
-        found = f.jacobian(name)(q, v, a, *robot.symbols.values())
-        expected = robot.function("inverse_dynamics").jacobian(name)(q, v, a)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
-
-
-def test_centres_of_mass_from_arrays_keep_their_names():
-    inertia = rd.Inertia.from_matrix(2.0, (rd.symbol("c", 0.3), 0.0, 0.0), np.eye(3))
-    links, joint = (rd.Link("a"), rd.Link("b", inertia)), rd.Joint("j", "revolute", "a", "b")
-    assert rd.load(rd.Mechanism("m", links, (joint,))).symbols == {"c": 0.3}
-
-
 # -- what is refused ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["2l", "l-1", "", "double", "lambda", 5, "m m", "l\n"])
-def test_names_that_are_none_in_c(name):
-    with pytest.raises(rd.SettingsError, match="symbol"):
-        rd.symbol(name, 1.0)
 
 
 def test_a_symbol_with_two_values():

@@ -561,19 +561,6 @@ def test_c_source_takes_the_time(bead, tmp_path):
     close(out, f(*arrays), 1e-12)
 
 
-def test_copies_depend_on_time_too(bead):
-    q, v, a = np.random.default_rng(0).normal(size=(3, 3))
-    again = pickle.loads(pickle.dumps(bead.with_(gravity=(0, 0, -9.81))))
-    close(again.at(T).inverse_dynamics(q, v, a), bead.at(T).inverse_dynamics(q, v, a), 1e-14)
-    k = bead.joints["joint1"].v.start
-    held = bead.with_(locked={"joint1": q[k]})
-    assert held.nv == 2 and held.depends_on_time
-    rest = [i for i in range(3) if i != k]
-    v[k] = a[k] = 0.0
-    tau = bead.at(T).inverse_dynamics(q, v, a)[rest]
-    close(held.at(T).inverse_dynamics(q[rest], v[rest], a[rest]), tau, 1e-12)
-
-
 def test_a_time_that_is_missing_or_none(bead):
     q = np.zeros(3)
     with pytest.raises(ShapeError, match=r"depends on time \(joint 'joint1'\): ask robot\.at\(t\)"):

@@ -289,14 +289,6 @@ def test_at_rest_quaternions_have_a_derivative_too():
     np.testing.assert_allclose(d.A[3:6, nv + 3 : nv + 6], STEP * np.eye(3), atol=1e-3)
 
 
-def test_a_base_that_stands_still_is_a_fixed_one():
-    still, fixed = (rd.load("double_pendulum", base=base) for base in ("moving", "fixed"))
-    state = [0.3, 0.2], [0.5, -0.1], [1.0, 0.4]
-    one, other = (rd.step_derivatives(robot, *state) for robot in (still, fixed))
-    for name in ("q", "v", "A", "B"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-13)
-
-
 def refused(match, run, **options):
     with pytest.raises(rd.SettingsError, match=match):
         rd.trajectory_gradient(run, **options)

@@ -91,14 +91,6 @@ def test_a_motion_under_it_is_that_under_a_function():
     assert np.abs(run.audit.unexplained).max() < 1e-8
 
 
-def test_files_of_motions_have_it(tmp_path):
-    robot = rd.load("double_pendulum")
-    run = rd.simulate(robot, wrenches=rd.Wrench("lower", (1.0, 2.0, 3.0)), duration=0.01)
-    run.save(tmp_path / "run.npz")
-    again = rd.Trajectory.load(tmp_path / "run.npz", robot=robot)
-    close(again.audit.wrenches, run.audit.wrenches)
-
-
 def test_any_number_of_wrenches_is_added_up():
     robot, q = rd.load("double_pendulum"), np.array([0.3, 0.4])
     one = rd.Wrench("lower", (1, 2, 3))

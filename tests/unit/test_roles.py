@@ -59,16 +59,6 @@ def test_a_joint_is_all_its_axes(robot):
     close(robot.hybrid_dynamics(q, v, controlled=axes), whole)
 
 
-def test_the_floating_base_has_a_name():
-    robot = rd.load(random_mechanism(np.random.default_rng(5), ["revolute"]), base="floating")
-    q, v, a, tau = state(robot)
-    driven = robot.hybrid_dynamics(
-        q, v, controlled={"floating_base": a[:6]}, tau={"joint0": tau[6]}
-    )
-    np.testing.assert_array_equal(driven.a[:6], a[:6])
-    close([robot.forward_dynamics(q, v, driven.tau)], [driven.a])
-
-
 # -- what cannot be ------------------------------------------------------------------------------
 
 

@@ -125,3 +125,11 @@ def test_shapes_of_a_batch():
     assert found.rank.shape == found.residual.shape == (4, 2)
     with pytest.raises(ShapeError, match="a_controlled has shape"):
         constrained_hybrid(M, -force, K, k, c, [1.0], np.zeros(2))
+
+
+def test_rounding_is_not_a_missing_motor():
+    K = np.zeros((0, 2))
+    g = np.array([1e-15, 2e-15])
+    with pytest.raises(ActuationError):
+        actuate(g, K, [0])
+    assert actuate(g, K, [0], scale=10.0).tau.tolist() == [1e-15, 0]

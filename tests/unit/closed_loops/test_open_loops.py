@@ -65,6 +65,7 @@ def test_where_the_frames_of_a_loop_stand():
     assert far.distance == pytest.approx(1.52) and far.tilt == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_half_a_turn_and_no_turn_are_told_apart():
     half = TOO_FAR.replace('rpy="0.1 0 0"', f'rpy="0 0 {np.pi}"')
     (gap,) = rd.load(half).loop_gaps()
@@ -167,6 +168,7 @@ def test_a_rod_says_how_long_it_is(tmp_path, capsys):
     assert "0.4 m apart and turned by 0 degrees, instead of 0.3 m" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_check_says_what_was_rounded_and_what_cannot_move(tmp_path, capsys):
     rounded = NOTATIONS["loop"](digits(5))
     assert main(["check", written(tmp_path, rounded)]) == 0

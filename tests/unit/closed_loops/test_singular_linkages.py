@@ -180,6 +180,7 @@ def test_a_speed_that_a_dead_point_forbids_is_told_with_the_posture():
         robot.consistent_velocity(bent, [1.0, 0.0, 1.0], hold=["cylinder", "crank_drive"])
 
 
+@pytest.mark.slow
 def test_speeds_where_more_rows_count_than_elsewhere():
     """Ways of assembly in which the rank of an overconstrained linkage is another one."""
     mechanism, motors = ring("line_symmetric", 0)

@@ -150,17 +150,6 @@ def test_a_reference_that_begins_later_says_so():
 MOVE = PointToPoint(np.zeros(2), np.array([1.0, -2.0]), 1.0)
 
 
-def test_stretched_to_velocities_and_accelerations():
-    slow = Stretched.within(MOVE, 1.0, velocity=[1.0, 1.0], acceleration=100.0)
-    _, q, v, a = sampled(slow, 0.0, slow.factor, 1001)
-    assert np.abs(v).max() == pytest.approx(1.0, rel=1e-6)
-    assert slow.factor == pytest.approx(2.0 * 1.875)  # greatest speed of a quintic
-    np.testing.assert_allclose(q[-1], MOVE.q1)
-    bounded = Stretched.within(MOVE, 1.0, velocity=100.0, acceleration=0.5)
-    _, _, _, a = sampled(bounded, 0.0, bounded.factor, 1001)
-    assert np.abs(a).max() == pytest.approx(0.5, rel=1e-6)
-
-
 def test_stretched_to_torques():
     robot = rd.load("double_pendulum", passive=False, gravity=(0, 0, 0))
     stretched = Stretched.within(MOVE, 1.0, robot=robot, torque=[3.0, 2.0])

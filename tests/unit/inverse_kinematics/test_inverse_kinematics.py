@@ -186,20 +186,6 @@ def test_the_posture_is_the_nearest_along_the_null_space():
     assert (after <= before + 1e-9).all()
 
 
-def test_a_posture_beyond_a_limit_is_the_one_at_the_limit():
-    robot = planar_arm((0.5, 0.4, 0.3), limit=1.2)
-    q = np.array([[0.2, 0.5, 0.6], [-0.3, 0.9, 0.1]])
-    p = robot.frame_pose(q, "end")[:, :3, 3]
-    beyond, at = (
-        robot.inverse_kinematics({"end": p}, q, posture=wish)
-        for wish in ([0.0, 0.0, 5.0], [0.0, 0.0, 1.2])
-    )
-    assert beyond.converged.all() and outside(robot, beyond.q) <= 0.0
-    np.testing.assert_array_equal(beyond.q, at.q)
-    before, after = (np.linalg.norm(x - [0.0, 0.0, 1.2], axis=1) for x in (q, beyond.q))
-    assert (after < before - 0.01).all()
-
-
 def test_several_frames_and_a_floating_base():
     robot = rd.load("two_feet", base="floating")
     frames = ("trunk", "front_forearm", "rear_forearm")
@@ -310,20 +296,6 @@ def test_bad_starts_and_postures_are_refused():
 
 
 # -- frames of tools --------------------------------------------------------------------------
-
-
-def test_a_tool_frame_is_where_its_pose_in_the_link_says():
-    robot = rd.load("puma560")
-    X = rd.BaseMotion.from_world([0.1, 0.2, 0.3], [0.2, 0.1, -0.4, 0.8]).pose
-    tool = robot.with_(frames={"tool": ("flange", X)})
-    q = robot.random(3)
-    np.testing.assert_allclose(
-        tool.frame_pose(q, "tool"), robot.frame_pose(q, "flange") @ X, atol=1e-14
-    )
-    np.testing.assert_allclose(tool.mass_matrix(q), robot.mass_matrix(q), rtol=1e-13)
-    assert tool.joint_names == robot.joint_names
-    found = tool.inverse_kinematics({"tool": tool.frame_pose(q, "tool")})
-    assert found.converged
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.joints import joint_kind
 from robodyn.joints.common.relative import quaternion_of
-from robodyn.model.position_limits import limit_excess
 
 MOVING = [kind for kind in LOOP_KINDS if kind not in ("fixed", "distance")]
 
@@ -70,35 +69,6 @@ def test_info_of_a_joint_that_is_cut():
     assert pin.cut and pin.closure == "rocker_pin"
     assert (pin.parent, pin.child, pin.type) == ("coupler", "rocker_end", "continuous")
     assert not robot.joints["crank_pin"].cut and repr(pin).endswith("cut>")
-
-
-def test_speeds_are_rates_of_positions():
-    robot = rd.load("crank_slider")
-    q = robot.assemble(robot.neutral() + 0.3)
-    v = robot.consistent_velocity(q, np.ones(robot.nv))
-    h = 1e-6
-    ends = [robot.joint_positions(robot.assemble(q + s * h * v)) for s in (1.0, -1.0)]
-    for name, speed in robot.joint_velocities(q, v).items():
-        np.testing.assert_allclose((ends[0][name] - ends[1][name]) / (2 * h), speed, atol=1e-7)
-
-
-def test_a_joint_that_mimics_has_a_position():
-    text = """<robot name="gripper"><link name="palm"/>
-    <link name="left"><inertial><mass value="1"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    <link name="right"><inertial><mass value="1"/>
-      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-    <joint name="one" type="prismatic"><parent link="palm"/><child link="left"/>
-      <limit lower="0" upper="0.1" velocity="1" effort="1"/></joint>
-    <joint name="two" type="prismatic"><parent link="palm"/><child link="right"/>
-      <limit lower="0" upper="0.1" velocity="1" effort="1"/>
-      <mimic joint="one" multiplier="-2" offset="0.05"/></joint></robot>"""
-    robot = rd.load(text)
-    assert robot.joint_positions([0.02])["two"] == pytest.approx(0.01)
-    assert robot.joint_velocities([0.02], [3.0])["two"] == pytest.approx(-6.0)
-    excess = limit_excess(robot.joint_positions([[0.02], [0.05], [-0.1]]), robot.joints)
-    np.testing.assert_allclose(excess["one"], [0.0, 0.0, -0.1])
-    np.testing.assert_allclose(excess["two"], [0.0, -0.05, 0.15])
 
 
 def test_minimal_coordinates_know_all_joints():

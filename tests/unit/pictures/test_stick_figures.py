@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 
 import numpy as np
 import pytest
@@ -97,28 +96,6 @@ def box_of(text):
     *place, _ = proj3d.proj_transform(*text.get_position_3d(), text.axes.get_proj())
     x, y = text.axes.transData.transform(place)
     return Bbox.from_bounds(x - box.width / 2, y - box.height / 2, box.width, box.height)
-
-
-@pytest.mark.parametrize("name", ["four_bar", "excavator", "puma560"])
-def test_labels_do_not_cover_one_another(name, tmp_path):
-    figure, axis = drawn(name, tmp_path / "q.png")
-    figure.draw_without_rendering()
-    boxes = [box_of(text) for text in axis.texts]
-    for one, other in itertools.combinations(boxes, 2):
-        width = min(one.x1, other.x1) - max(one.x0, other.x0)
-        height = min(one.y1, other.y1) - max(one.y0, other.y0)
-        assert min(width, height) < 3.0, "pixels"
-    assert all(figure.bbox.contains(*corner) for box in boxes for corner in (box.min, box.max))
-
-
-def test_all_points_and_arrows_are_within_the_axes(tmp_path):
-    robot, q, _ = at_rest("four_bar")
-    _, axis = drawn("four_bar", tmp_path / "q.png")
-    tips = [x.get_offsets()[0] + [x.U[0], x.V[0]] for x in axis.collections if hasattr(x, "U")]
-    points = np.concatenate([robot.frame_poses(q)[:, [0, 2], 3], tips])
-    low, high = np.transpose([axis.get_xlim(), axis.get_ylim()])
-    room = 0.1 * np.ptp(points, axis=0).max()
-    assert (points > low + room).all() and (points < high - room).all()
 
 
 @pytest.mark.slow

@@ -171,19 +171,3 @@ def test_rates_from_samples_at_uneven_times(tmp_path):
     np.testing.assert_allclose(run.t, t, atol=1e-12)
     np.testing.assert_allclose(run.v[1:-1], (slope + np.outer(t, bend))[1:-1], atol=1e-10)
     np.testing.assert_allclose(run.a[2:-2], np.tile(bend, (36, 1)), atol=1e-7)
-
-
-def test_accelerations_from_speeds_at_uneven_times(tmp_path):
-    robot = rd.load("double_pendulum")
-    stamps = np.cumsum(np.random.default_rng(4).integers(10**6, 9 * 10**7, 30))
-    t = (stamps - stamps[0]) * 1e-9
-    v = np.outer(t, [0.7, -0.4]) + np.outer(t**2, [1.0, 1.5])
-    states = [
-        (int(at), int(at), robot.joint_names, np.zeros(2), row, [])
-        for at, row in zip(stamps, v, strict=True)
-    ]
-    record(tmp_path / "bag", states)
-    run = read_bag(tmp_path / "bag", robot)
-    np.testing.assert_array_equal(run.v, v)
-    expected = np.add([0.7, -0.4], np.outer(t, [2.0, 3.0]))
-    np.testing.assert_allclose(run.a[1:-1], expected[1:-1], atol=1e-10)

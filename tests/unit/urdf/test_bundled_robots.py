@@ -155,12 +155,6 @@ def test_puma_has_the_motor_inertias_of_its_paper():
     np.testing.assert_allclose(reflected, [1.14, 4.71, 0.83, 0.200, 0.179, 0.193], rtol=1e-3)
 
 
-def test_double_pendulum_hangs_down_and_weighs_as_two_rods():
-    q = np.array([0.3, -0.7])
-    expected = GRAVITY * np.array([1.5 * np.sin(0.3) + 0.5 * np.sin(-0.4), 0.5 * np.sin(-0.4)])
-    np.testing.assert_allclose(gravity_torques("double_pendulum", q), expected, atol=1e-8)
-
-
 @pytest.mark.parametrize(("robot", "trunk"), [("dual_arm", 0), ("cart_arms", 1)])
 def test_dual_arms_are_their_own_mirror_image(robot, trunk):
     mechanism = urdf.load_mechanism(robot)

@@ -127,19 +127,6 @@ def test_the_first_and_the_worst_of_many_samples_of_many_motions(motions):
         assert (found.bound, found.worst, found.motion) == (-1.0, -2.0, (motion,))
 
 
-def test_motors_of_a_linkage():
-    robot = rd.load("palletizer")
-    rng = np.random.default_rng(0)
-    wild = 1e5 * rng.normal(size=robot.nv)
-    run = rd.simulate(robot, lambda t, q, v: wild, duration=2e-3, limits="enforce")
-    bounds = effort_bounds(robot)
-    for name in robot.actuated_joints:
-        speed = robot.joints[name].v
-        assert np.isfinite(bounds[speed]).all()
-        assert np.array_equal(np.abs(run.tau[0, speed]), bounds[speed])
-    assert not [x for x in run.limit_violations if x.limit == "effort"]
-
-
 @pytest.mark.parametrize("wrong", ["enforced", True, None, 3, ["report"]])
 def test_a_choice_that_is_none(wrong):
     robot = rd.load("double_pendulum")

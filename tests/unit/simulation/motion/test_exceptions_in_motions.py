@@ -94,18 +94,6 @@ def test_what_is_no_number_has_it_too(way):
     assert 0.05 <= caught.value.trajectory.t[-1] <= LATE + 1e-3
 
 
-@pytest.mark.parametrize("options", [{}, {"events": [again(None)]}])
-def test_of_many_motions(options):
-    error, z = LightsOut(), np.zeros((3, 2))
-    with pytest.raises(LightsOut):
-        rd.rollout(rd.load("double_pendulum"), raising(error), z, z, duration=0.1, **options)
-    run = error.trajectory
-    assert run.q.shape[1:] == (3, 2)
-    here = np.isfinite(run.q[:, 0]).all(axis=-1)
-    assert run.t[here][-1] == pytest.approx(0.05)
-    assert len(error.__notes__) == 1
-
-
 def test_an_exception_without_attributes_stays_what_it_is():
     with pytest.raises(Bare):
         rd.simulate(rd.load("double_pendulum"), raising(Bare()), duration=0.1)

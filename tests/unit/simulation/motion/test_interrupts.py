@@ -79,18 +79,6 @@ def test_machine_code_between_two_chunks(monkeypatch):
     same(run, rd.simulate(robot, **options))
 
 
-def test_samples_in_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(record, "NUMBERS_IN_MEMORY", 320)
-    robot = rd.load("double_pendulum")
-    options = {"q0": [0.3, 0.2], "duration": 0.1, "step": 1e-3}
-    with pytest.raises(SimulationInterrupted) as caught:
-        rd.simulate(robot, interrupting(0.0905), to=tmp_path / "run", **options)
-    full = rd.simulate(robot, whole(0.0), **options)
-    for run in (caught.value.trajectory, rd.Trajectory.load(tmp_path / "run.partial", robot)):
-        assert len(run) == 91
-        same(run, full)
-
-
 def test_an_interrupt_while_a_file_is_written(tmp_path, monkeypatch):
     """Samples that are in some files only do not count."""
     monkeypatch.setattr(record, "NUMBERS_IN_MEMORY", 320)

@@ -141,18 +141,6 @@ def test_folders_that_cannot_be_taken(double, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["other.partial", "run"]
 
 
-def test_a_motion_that_breaks_off_stays_in_its_files(double, tmp_path, small_blocks):
-    def explode(t, q, v):
-        return [1e200, 0.0] if t > 0.0605 else [0.1, 0.0]
-
-    with pytest.raises(SimulationError) as caught:
-        rd.simulate(double, explode, duration=0.1, to=tmp_path / "run", limits="ignore")
-    kept = caught.value.trajectory
-    assert kept.t[-1] == pytest.approx(0.061) and len(kept) == 62
-    assert [p.name for p in tmp_path.iterdir()] == ["run.partial"]
-    same(rd.Trajectory.load(tmp_path / "run.partial", double), kept)
-
-
 FULL = """
 import resource, sys
 import numpy as np

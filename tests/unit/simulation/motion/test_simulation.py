@@ -222,24 +222,6 @@ def test_a_trajectory_says_how_long_it_is():
     assert "without samples" in repr(run[:0])
 
 
-@pytest.mark.parametrize("events", [[], [lambda t, q, v: 1.0]])
-def test_torques_that_are_no_numbers_are_named(double, events):
-    def broken(t, q, v):
-        return [0.0, np.nan if t > 0.0045 else 0.0]
-
-    with pytest.raises(SimulationError, match=r"nan for joint 'elbow' at t = 0.005 s, step 5"):
-        rd.simulate(double, broken, duration=0.1, events=events)
-    with pytest.raises(SimulationError, match=r"nan for joint 'elbow' of motion 0 at") as caught:
-        rd.rollout(
-            double,
-            lambda t, q, v: np.tile(broken(t, q, v), (3, 1)),
-            np.zeros((3, 2)),
-            np.zeros((3, 2)),
-            duration=0.1,
-        )
-    assert len(caught.value.trajectory) == 5
-
-
 def test_an_open_start_comes_with_a_closed_one():
     robot = rd.load("four_bar")
     with pytest.raises(rd.AssemblyError, match="a closed posture near it is") as caught:

@@ -35,6 +35,7 @@ def frames(monkeypatch):
     return shown
 
 
+@pytest.mark.slow
 def test_a_gif_takes_as_long_as_the_motion(run, tmp_path):
     run.animate(tmp_path / "slow.gif", fps=10.0, speed=0.5)
     with image.open(tmp_path / "slow.gif") as film:

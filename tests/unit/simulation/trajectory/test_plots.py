@@ -62,14 +62,6 @@ def test_what_is_drawn_unless_asked(drawn, run):
     assert axes["energy [J]"].get_xlabel() == "time [s]"
 
 
-def test_curves_have_names_and_units(drawn, run):
-    axis = drawn(run, "velocities")["velocity [rad/s]"]
-    lines = curves(axis)
-    k = run.joint_names.index("shoulder")
-    np.testing.assert_array_equal(lines["shoulder"].get_ydata(), run.v[:, k])
-    assert names(axis) == [*lines]
-
-
 @pytest.mark.parametrize(
     "name, label, values",
     [

@@ -83,23 +83,6 @@ def test_a_cut_joint_of_a_linkage_that_a_clock_moves():
     np.testing.assert_allclose(pin.a[2:-2], middle, atol=1e-7 * np.abs(pin.a).max())
 
 
-def test_a_joint_that_follows_another():
-    text = """<robot name="grip"><link name="base"/><link name="left"><inertial>
-    <origin xyz="0 0 -0.5"/><mass value="2"/>
-    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
-    <link name="right"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
-    <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
-    <joint name="jaw" type="continuous"><parent link="base"/><child link="left"/>
-    <axis xyz="0 1 0"/></joint>
-    <joint name="other" type="continuous"><parent link="base"/><child link="right"/>
-    <axis xyz="0 1 0"/><mimic joint="jaw" multiplier="-0.5" offset="0.25"/></joint></robot>"""
-    run = rd.simulate(rd.load(text), q0=[0.3], v0=[1.0], duration=0.05)
-    jaw, other = run["jaw"], run["other"]
-    np.testing.assert_allclose(other.q, 0.25 - 0.5 * jaw.q, rtol=1e-15)
-    np.testing.assert_allclose(other.v, -0.5 * jaw.v, rtol=1e-15)
-    np.testing.assert_allclose(other.a, -0.5 * jaw.a, rtol=1e-9)
-
-
 def test_a_joint_with_several_speeds_and_its_axes(ball):
     run = swing(ball, 1e-2)
     socket = run["socket"]

@@ -232,17 +232,6 @@ def test_foreign_files(tmp_path, run):
         rd.Trajectory.load(tmp_path / "other.npz", "arm7")
 
 
-@pytest.mark.parametrize("ending", ["csv", "mcap"])
-def test_one_state_is_one_row(robot, run, tmp_path, ending):
-    if ending == "mcap":
-        pytest.importorskip("mcap_ros2")
-    run[7].save(tmp_path / f"one.{ending}")
-    run[7:8].save(tmp_path / f"part.{ending}")
-    one, part = (rd.Trajectory.load(tmp_path / f"{x}.{ending}", robot) for x in ("one", "part"))
-    assert len(one) == 1
-    np.testing.assert_array_equal(one.q, part.q)
-
-
 def test_one_state_is_a_table_of_one_row(run):
     pandas = pytest.importorskip("pandas")
     pandas.testing.assert_frame_equal(run[7].to_pandas(), run[7:8].to_pandas())
