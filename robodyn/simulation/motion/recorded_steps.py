@@ -138,12 +138,12 @@ class RecordedSteps:
             kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
         else:
             kept = steps
-        wrong = self._wrong(kept)
-        while wrong is not None and self._goes_on_without(kept, *wrong):
+        wrong, end = self._wrong(kept), None
+        while wrong is not None and (end := self._end_of_wrong(kept, *wrong)) is None:
             wrong = self._wrong(kept)
-        if wrong is not None:
+        if wrong is not None:  # the motion ends there
             kept = kept[: wrong[0] + 1]
-            stop = int(kept[-1]) + 1
+            stop = self._done = int(kept[-1]) + 1
         last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
         if self._motion.controller is not None and self._controller is not None:
@@ -152,9 +152,8 @@ class RecordedSteps:
                 self._times[kept], rows, layout.recorded, self._record.shape
             )
         self._record.filled(self._times[kept], steps_done, last)
-        if wrong is not None:
-            with self._breaking(float(self._times[kept[-1]])):
-                raise wrong[1]
+        if end is not None:
+            self._refuse(end, float(self._times[kept[-1]]))
 
     def _wrong(self, kept: IntArray) -> tuple[int, RobodynError] | None:
         """The first wrong sample, and why it is wrong."""
@@ -180,14 +179,15 @@ class RecordedSteps:
             found[1].motion = self._record.place(rows[found[1].motion[0]])
         return found
 
-    def _goes_on_without(self, kept: IntArray, k: int, error: RobodynError) -> bool:
-        """Whether other motions go on without that of an error, wrong from a sample on."""
-        if not error.motion:
-            return False
-        r = int(np.ravel_multi_index(error.motion, self._record.shape))
-        for x in self._room:
-            x[k + 1 : len(kept)].reshape(len(kept) - k - 1, len(self._motion.q), -1)[:, r] = np.nan
-        return self._breaks_down(int(kept[k]), r, error)
+    def _end_of_wrong(self, kept: IntArray, k: int, error: RobodynError) -> RobodynError | None:
+        """End the motion of an error, wrong from a sample on; as `_ended_motion`."""
+        r = int(np.ravel_multi_index(error.motion, self._record.shape)) if error.motion else 0
+        end = self._ended_motion(int(kept[k]), r, error)
+        if end is None:
+            for x in self._room:
+                rows = x[k + 1 : len(kept)]
+                rows.reshape(len(rows), len(self._motion.q), -1)[:, r] = np.nan
+        return end
 
     def _sample_controller(self, k: int) -> None:
         """Sample a controller that Python calls, and set its forces."""
@@ -253,29 +253,33 @@ class RecordedSteps:
         return tau
 
     def _break_down(self, k: int, r: int, error: RobodynError) -> None:
-        """End a motion, by its index, that breaks down on its way to an instant.
-
-        Its error is raised if no others go on.
-        """
-        if not self._breaks_down(k, r, error):
+        """End a motion, by its index, that breaks down on its way to an instant."""
+        end = self._ended_motion(k, r, error)
+        if end is not None:
             self._count(k)
-            with self._breaking(float(self._times[k])):
-                raise error
+            self._refuse(end, float(self._times[k]))
 
-    def _breaks_down(self, k: int, r: int, error: RobodynError) -> bool:
-        """Set the state of a motion that breaks down to no number; whether others go on."""
+    def _refuse(self, error: RobodynError, t: float) -> None:
+        """Raise an error from `_ended_motion`, when all samples have been counted."""
+        if isinstance(error, SimulationError) and error.motions:
+            raise error
+        with self._breaking(t):
+            raise error
+
+    def _ended_motion(self, k: int, r: int, error: RobodynError) -> RobodynError | None:
+        """Set the state of a motion that breaks down to NaN; the error if no others go on."""
         t = float(self._times[k])
         error.motion = self._record.place(r)
         try:
+            with self._breaking(t):
+                raise error
+        except SimulationError as broken:
             try:
-                with self._breaking(t):
-                    raise error
-            except SimulationError as broken:
                 self._broken.add(broken, t)
-        except RobodynError:
-            return False
+            except SimulationError as end:
+                return error if end is broken else end
         self._motion.q[r] = self._motion.v[r] = np.nan
-        return True
+        return None
 
     def _count_last(self) -> None:
         """Count all samples, after a check of the last one, from which no step starts."""

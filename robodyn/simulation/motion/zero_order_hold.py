@@ -61,10 +61,13 @@ class UnstableHold:
         )
 
 
-def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> UnstableHold | None:
+def unstable_hold(
+    mode: Mode, motion: Trajectory | None, step: float, which: tuple[int, ...] = ()
+) -> UnstableHold | None:
     """Find out whether a motion grows because of the zero-order hold; ``None`` if not, or unknown.
 
-    It is known for trees under a symbolic controller, without driven joints.
+    It is known for trees under a symbolic controller, without driven joints. ``which``: the index
+    of one of many motions; default: the first, or of many robots the fastest.
     """
     robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:
@@ -72,9 +75,14 @@ def unstable_hold(mode: Mode, motion: Trajectory | None, step: float) -> Unstabl
     law = controller.compiled_function
     if law is None or law.program is None or mode.driven or mode.base is not None or not robot.nv:
         return None
-    n = int(np.abs(motion.v[-1]).max(axis=-1).argmax()) if robot.parameter_rows else 0
+    if which:
+        n = int(np.ravel_multi_index(which, motion.v.shape[1:-1]))
+    else:
+        n = int(np.abs(motion.v[-1]).max(axis=-1).argmax()) if robot.parameter_rows else 0
     robot = robot.of_rows(n)
     q, v = (x[0].reshape(-1, x.shape[-1])[n] for x in (motion.q, motion.v))
+    if not np.isfinite(q).all():  # it broke down at the start
+        return None
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
     if not (np.isfinite(A).all() and np.isfinite(closed).all()):
         return None
@@ -138,7 +146,7 @@ def explaining_unstable_hold(mode: Mode, step: float) -> OnError:
     def explain(error: BaseException) -> None:
         if not isinstance(error, SimulationError):
             return
-        found = unstable_hold(mode, error.trajectory, step)
+        found = unstable_hold(mode, error.trajectory, step, error.motion)
         if found is not None:
             names = "trajectory", "time", "motion", "motions"
             given: dict[str, Any] = {name: getattr(error, name) for name in names}
