@@ -15,7 +15,7 @@ from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.symbolic.scalar import Scalar
+from robodyn.symbolic.scalar import Scalar, SymbolArray
 
 __all__ = ["checked_call", "checked_rates", "checked_reference", "function", "gain", "state_of"]
 
@@ -32,7 +32,7 @@ def checked_call(method: Method) -> Method:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         for name, given in (*zip(names, args, strict=False), *kwargs.items()):
-            plain = isinstance(given, np.ndarray) and given.dtype.kind in "fO"
+            plain = type(given) in (np.ndarray, SymbolArray) and given.dtype.kind in "fO"
             if not plain and type(given) is not float:
                 _refuse(name, given)
             elif name == "t" and type(given) is float and math.isnan(given):

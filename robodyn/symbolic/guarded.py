@@ -22,6 +22,7 @@ def inverse_above(pivot: Number, least: Number) -> Number:
 def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
     """Values, of which one is not a number where a tested number is negative."""
     result = list(values)
-    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
-    result[k] = where(test >= 0.0, result[k], math.nan)
+    if result:
+        k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+        result[k] = where(test >= 0.0, result[k], math.nan)
     return result
