@@ -249,9 +249,10 @@ class Function(Generic[Result]):
         constants : mapping of str to float
             Numbers for inputs, as ``robot.symbols``, which stand before the equations.
         """
+        from robodyn.codegen.text.identities import with_identities
         from robodyn.codegen.text.latex import latex
 
-        return latex(self.program, constants)
+        return latex(with_identities(self.program), constants)
 
     @property
     def address(self) -> int:

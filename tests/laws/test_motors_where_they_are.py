@@ -473,6 +473,8 @@ def test_commands_are_efforts_of_motors(pair):
     shafts = np.linalg.solve(m.transmission_matrix.T, [*efforts.values()])
     if np.linalg.matrix_rank(B) == len(shafts):
         close(made.motor_torques(made.observe()[3]), shafts, 1e-7)
+        again = made.commanded.efforts(made.q, made.observe()[3])  # as a listener publishes them
+        close(again, [*efforts.values()], 1e-7)
 
 
 def test_efforts_of_motors_are_cut_to_their_limits():

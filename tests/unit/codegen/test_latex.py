@@ -12,6 +12,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Function
+from robodyn.codegen.text.identities import with_identities
 from robodyn.codegen.text.latex import LENGTH
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -320,3 +321,37 @@ def test_a_coriolis_matrix_has_nothing_of_the_first_joint():
     h = 0.6 * 0.25 * math.sin(q[1])
     expected = [[-h * v[1], -h * (v[0] + v[1])], [h * v[0], 0.0]]
     np.testing.assert_allclose(arm.coriolis_matrix(q, v), expected, atol=1e-15)
+
+
+def test_squares_of_sine_and_cosine_are_one():
+    """The Coriolis matrix of a planar arm, as any book has it: the first angle is not in it."""
+    names = ("l1", "m1", "m2", "c1", "c2", "I1", "I2")
+    l1, m1, m2, c1, c2, I1, I2 = (
+        rd.symbol(n, x) for n, x in zip(names, (0.6, 2.0, 1.0, 0.3, 0.25, 0.07, 0.03), strict=True)
+    )
+
+    def link(name, m, c, J):
+        return rd.Link(name, rd.Inertia(m, rd.Pose((c, 0, 0)), ixx=1e-3, iyy=J, izz=J))
+
+    def joint(name, parent, child, x):
+        return rd.Joint(name, "revolute", parent, child, rd.Pose((x, 0, 0)), axis=(0, 0, 1))
+
+    links = rd.Link("w"), link("a", m1, c1, I1), link("b", m2, c2, I2)
+    joints = joint("j1", "w", "a", 0.0), joint("j2", "a", "b", l1)
+    robot = rd.load(rd.Mechanism("planar", links, joints), gravity=(0, -9.81, 0))
+    f = robot.function("coriolis_matrix", symbols=True)
+    text = f.latex()
+    assert r"\cos" not in text and "q_{1}" not in text and text.count("=") <= 8
+
+
+@pytest.mark.parametrize("name", ["puma560", "scara", "four_bar"])
+@pytest.mark.parametrize("quantity", ["mass_matrix", "bias_forces", "coriolis_matrix"])
+def test_shorter_sums_have_the_same_value(name, quantity):
+    robot = rd.load(name)
+    program = robot.function(quantity).program
+    shorter = with_identities(program)
+    assert len(shorter.live()) <= len(program.live())
+    rng = np.random.default_rng(3)
+    given = [rng.normal(size=port.shape) for port in program.inputs]
+    (one,), (other,) = (evaluate(x, *given) for x in (program, shorter))
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-11 * max(1.0, np.abs(other).max()))
