@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.closed_states import CLOSED
 from support.comparison import close_within
 from support.random_mechanisms import random_mechanism
@@ -198,7 +199,7 @@ HOLDING = {
 @pytest.mark.parametrize("what", HOLDING)
 def test_a_floating_base_that_is_not_free(what):
     function, kind = HOLDING[what]
-    joints = ("floating_base", *rd.load("pan_tilt").joint_names)
+    joints = ("floating_base", *bundled("pan_tilt").joint_names)
     constraint = rd.Constraint(what, function, joints, kind=kind)
     robot = rd.load("pan_tilt", base="floating", gravity=GRAVITY, constraints=[constraint])
     check_whole(robot, "forward_dynamics")
@@ -323,7 +324,7 @@ def test_hybrid_dynamics_over_all_speeds(name):
 
 
 def test_what_there_is_no_derivative_of():
-    robot = rd.load("palletizer")
+    robot = bundled("palletizer")
     q, v, tau = closed_state(robot)
     with pytest.raises(UnknownNameError, match=r"inverse_dynamics|forward_dynamics"):
         robot.derivatives("mass", q, v, tau)
@@ -339,7 +340,7 @@ def test_what_there_is_no_derivative_of():
     tied = {name: 0.0 for name in robot.joint_names}
     with pytest.raises(ActuationError, match="tie the controlled joints"):
         robot.derivatives("hybrid_dynamics", q, v, None, controlled=tied)
-    described = rd.load("five_bar").mechanism
+    described = bundled("five_bar").mechanism
     weak = rd.load(replace(described, actuators=described.actuators[:1]))
     state = weak.neutral(), np.zeros(weak.nv), np.zeros(weak.nv)
     with pytest.raises(ActuationError):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import test_orbit as orbit
+from support.bundled import bundled
 from test_gyrostats import AXES, PERMANENT, H, J, gyrostat
 
 import robodyn as rd
@@ -45,7 +46,7 @@ def test_closed_linkages_at_rest_have_the_least_energy(coordinates):
 
 def test_given_forces_and_held_joints():
     """Arms under torques, some of whose joints are held: the rest is at rest."""
-    robot = rd.load("puma560")
+    robot = bundled("puma560")
     q = robot.random(3)
     held = ["joint1", "joint2", "joint3"]
     names = robot.joint_names
@@ -65,7 +66,7 @@ def test_given_forces_and_held_joints():
 
 
 def test_a_pendulum_stands_on_its_head_if_it_starts_nearly_so():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     for start, end, verdict in (
         ((3.0, 0.1), (np.pi, 0.0), "unstable"),
         ((0.2, 0.1), (0.0, 0.0), None),
@@ -142,13 +143,13 @@ def test_where_there_is_no_rest():
     with pytest.raises(UnknownNameError):
         falling.equilibrium([0.0], hold=["slid"])
     with pytest.raises(AssemblyError):
-        linkage = rd.load("four_bar")
+        linkage = bundled("four_bar")
         linkage.equilibrium([9.0, 9.0, 9.0], hold=linkage.joint_names)
 
 
 @pytest.mark.slow  # of a delta
 def test_no_rest_is_found_on_the_way_to_a_singular_posture():
-    robot = rd.load("delta")
+    robot = bundled("delta")
     with pytest.raises(EquilibriumError, match="no posture at rest of 'delta'"):
         robot.equilibrium(robot.neutral(), tau={"drive1": 1e4})
 
@@ -292,7 +293,7 @@ def test_a_linkage_on_a_driven_spindle():
 
 
 def test_motions_that_are_not_steady():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     with pytest.raises(EquilibriumError, match=r"no steady motion|is not steady"):
         robot.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
     with pytest.raises(ShapeError, match="one state at a time"):

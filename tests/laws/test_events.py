@@ -699,3 +699,38 @@ def test_another_controller_takes_over_for_good(at, first, second):
     asked = 0.0 if first == "none" else 0.2 - till.v[:-1]
     np.testing.assert_allclose(till.tau[:-1] - asked, 0.0, atol=1e-12)
     np.testing.assert_allclose(since.tau, 1.0 - since.v, atol=1e-12)
+
+
+def test_a_motion_with_events_is_written_while_it_goes_on(ball, tmp_path):
+    options = {"q0": [1.0], "duration": 0.8, "step": 1e-3, "events": [floor(0.5)]}
+    run = rd.simulate(ball, to=tmp_path / "motion", **options)
+    again = rd.Trajectory.load(tmp_path / "motion", ball)
+    np.testing.assert_array_equal(again.q, rd.simulate(ball, **options).q)
+    assert again.events == run.events
+    swap = rd.Event(0.1, events.become(ball.with_(gravity=(0, 0, -1))))
+    with pytest.raises(rd.SettingsError, match="leave out to="):
+        rd.simulate(ball, to=tmp_path / "other", q0=[1.0], events=[swap])
+
+
+def test_every_so_many_steps_and_every_event_are_kept(ball):
+    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=1e-3, events=[floor(0.5)], every=100)
+    time = run.events[0].time
+    assert run.t.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, time, time, 0.5, 0.6, 0.7, 0.8])
+
+
+def test_energies_of_many_motions_are_those_until_each_ends(double):
+    rows = {"upper.m": [1.0, 2.0, 3.0]}
+    low = rd.Event(lambda t, q, v: q[0] - 1.45, events.stop)
+    q0, v0 = np.full((3, 2), 1.5), np.array([[-0.6, 0.0], [2.0, 0.0], [-1.0, 0.0]])
+    choices = {"parameters": rows, "events": [low], "limits": "ignore"}
+    ended = rd.rollout(double, None, q0, v0, step=0.01, duration=0.1, **choices)
+    for k in range(3):
+        motion = ended.motion(k)
+        there = np.isfinite(motion.q).all(axis=1)
+        assert there.all() == (k == 1)
+        alone = motion[there]
+        for name in ("energy", "kinetic_energy", "elastic_energy", "loop_residual"):
+            of_all, own, of_one = (getattr(x, name) for x in (ended, motion, alone))
+            np.testing.assert_allclose(of_all[there, k], of_one, rtol=1e-13)
+            np.testing.assert_array_equal(np.isnan(of_all[:, k]), ~there)
+            np.testing.assert_allclose(own, of_all[:, k], rtol=1e-13)

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -254,7 +255,7 @@ def test_energies_of_motions_add_up():
 
 def test_a_force_of_time_acts_as_the_same_torque():
     force = rd.Force(lambda q, v, t: [3.0 * rd.sin(2.0 * t)], joint="elbow", name="drive")
-    robot, bare = rd.load("double_pendulum", forces=[force]), rd.load("double_pendulum")
+    robot, bare = rd.load("double_pendulum", forces=[force]), bundled("double_pendulum")
     assert robot.depends_on_time
     q, v = np.array([0.1, 0.2]), np.array([0.3, 0.4])
     with pytest.raises(ShapeError, match=r"force 'drive'.*robot\.at\(t\)"):
@@ -428,12 +429,12 @@ def test_what_passive_would_leave_out_is_refused(name):
 
 def test_copies_get_springs():
     given = {"rocker_pin": (3.0, 0.1)}
-    copy, loaded = rd.load("four_bar").with_(springs=given), rd.load("four_bar", springs=given)
+    copy, loaded = bundled("four_bar").with_(springs=given), rd.load("four_bar", springs=given)
     q = loaded.neutral()
     assert copy.joint_names == loaded.joint_names
     close(copy.elastic_forces(q), loaded.elastic_forces(q))
     strut_ = rd.PointSpring("world", (0, 0, 1.0), "lower", (0, 0, 0), 30.0)
-    robot = rd.load("double_pendulum").with_(springs=[strut_])
+    robot = bundled("double_pendulum").with_(springs=[strut_])
     assert robot.mechanism.link_elements == (strut_,)
     with pytest.raises(UrdfError, match="stiffness is -3"):
         robot.with_(springs={"elbow": (-3.0, 0.1)})

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.motions import heaving
 
 import robodyn as rd
@@ -254,7 +255,7 @@ def test_a_line_is_followed_to_integrator_accuracy(puma):
 
 def test_what_the_frame_leaves_free_goes_to_its_posture():
     """The tool stays where it is, while joints come nearer to a posture."""
-    robot = rd.load("arm7")
+    robot = bundled("arm7")
     q0 = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1])
     posture = q0 + np.array([0.6, 0.0, -0.5, 0.0, 0.0, 0.0, 0.0])
     controller = OperationalSpace(robot, "tool", still(q0, 7), 400.0, posture=posture)
@@ -380,7 +381,7 @@ def test_the_shift_of_an_admittance(puma):
 @pytest.fixture(scope="module")
 def planar():
     """Two joints, and a tip in a plane."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     rows = [
         k
         for k in range(3)
@@ -417,7 +418,7 @@ def test_near_a_singular_posture_it_damps_and_says_so(planar):
 
 def test_where_nothing_moves_the_frame_nothing_is_asked_of_it():
     """A pendulum cannot leave its circle: sideways where it hangs, up and down where it lies."""
-    robot = rd.load("double_pendulum").with_(locked={"elbow": 0.0})
+    robot = bundled("double_pendulum").with_(locked={"elbow": 0.0})
     for row, angles in ((0, [0.0, np.pi / 2]), (2, [0.0, np.pi / 2])):
         J = [abs(robot.frame_jacobian([x], "tip", axes="world")[row, 0]) for x in angles]
         stuck = np.array([angles[int(np.argmin(J))]])
@@ -471,7 +472,7 @@ def test_machine_code_asks_python_there(planar):
 
 def test_no_singular_posture_slips_through():
     """Where two axes of the wrist are one, or the arm is stretched, up to rounding."""
-    robot, rng = rd.load("arm7"), np.random.default_rng(2)
+    robot, rng = bundled("arm7"), np.random.default_rng(2)
     q = rng.uniform(-1.5, 1.5, (200, 7))
     q[:100, [2, 5]] = 0.0
     q[100:, [1, 5]] = 0.0
@@ -542,9 +543,9 @@ def test_gains_and_frames_that_make_no_sense(puma):
 
 def test_a_frame_that_motors_cannot_move():
     with pytest.raises(rd.SettingsError, match=r"4 motors of 'scara' cannot move frame 'tool'"):
-        OperationalSpace(rd.load("scara"), "tool", PointToPoint(np.zeros(4), np.zeros(4), 1.0))
+        OperationalSpace(bundled("scara"), "tool", PointToPoint(np.zeros(4), np.zeros(4), 1.0))
     floating = rd.load("satellite", base="floating")
     with pytest.raises(rd.ActuationError, match=r"'satellite' has 10 motions and motors at 4"):
         Impedance(floating, "camera", Held(floating.neutral()), 1.0, 1.0, components=(3, 4))
     with pytest.raises(rd.ActuationError, match="more motors than motions"):
-        OperationalSpace(rd.load("two_feet"), "trunk", still(np.zeros(10), 10))
+        OperationalSpace(bundled("two_feet"), "trunk", still(np.zeros(10), 10))

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.errors import EnergyWarning
@@ -69,7 +70,7 @@ def test_a_body_that_friction_stops(robot, integrator, steps, load):
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_light_joint_of_a_heavy_robot(every):
     """Its energy is nothing beside that of the others."""
-    robot = rd.load("scara")
+    robot = bundled("scara")
     options = {"v0": [0.5, 0.5, 0.1, 1.0], "duration": 0.3, "limits": "ignore", "every": every}
     found, motion = told(lambda: rd.simulate(robot, **options))
     right = rd.simulate(robot, integrator="auto", **options)
@@ -150,7 +151,7 @@ def test_friction_of_a_joint_beside_that_of_the_ground(robot):
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])
 def test_friction_of_a_joint_that_closes_a_loop(coordinates):
-    mechanism = rd.load("four_bar").mechanism
+    mechanism = bundled("four_bar").mechanism
     joints = tuple(
         dataclasses.replace(joint, friction=5.0) if joint.name == "rocker_pin" else joint
         for joint in mechanism.joints

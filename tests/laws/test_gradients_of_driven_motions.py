@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -46,7 +47,7 @@ def pushed_tree(rng):
 
 
 def pushed_linkage(rng):
-    return rd.load("four_bar"), {"wrenches": {"coupler": PUSH}}
+    return bundled("four_bar"), {"wrenches": {"coupler": PUSH}}
 
 
 def driven_tree(rng):
@@ -55,7 +56,7 @@ def driven_tree(rng):
 
 
 def driven_linkage(rng):
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     first = robot.joint_names[0]
     return robot, {"controlled": {first: wave(robot.neutral()[0])}}
 
@@ -117,7 +118,7 @@ def driven_in_the_wind(rng):
 
 
 def linkage_in_the_wind(rng):
-    return rd.load("five_bar"), {"wrenches": wind("left_rod")}
+    return bundled("five_bar"), {"wrenches": wind("left_rod")}
 
 
 CASES = (
@@ -334,7 +335,7 @@ def refused(match, run, error=rd.SettingsError, **options):
 
 
 def test_what_is_not_known_is_refused():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     motion = {"q0": [0.3, 0.2], "duration": 0.05, "step": STEP}
     by_state = rd.simulate(robot, wrenches=lambda t, q, v: {"lower": 0.1 * PUSH}, **motion)
     refused("wrenches are a function of the state", by_state)

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import stats
+from support.bundled import bundled
 from support.overconstrained_linkages import ring
 
 import robodyn as rd
@@ -250,7 +251,7 @@ def test_motions_without_any_force_tell_ratios_alone():
 @pytest.mark.parametrize("inertia", [0.0, 1e-3, 0.1])
 def test_payloads_of_any_extent_are_found(inertia):
     """Far from a ball of water about the link's origin; as a mass point it has no volume at all."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     load = rd.Inertia(0.7, rd.Pose((0.0, 0.0, -0.8)), ixx=inertia, iyy=inertia, izz=inertia)
     t = np.linspace(0.0, 2.0, 200)
     w = np.array([2.0, 3.0])
@@ -263,7 +264,7 @@ def test_payloads_of_any_extent_are_found(inertia):
 
 
 def test_a_moving_base_shows_more():
-    fixed, moving = rd.load("scara"), rd.load("scara", base="moving")
+    fixed, moving = bundled("scara"), rd.load("scara", base="moving")
     rng = np.random.default_rng(0)
     q = np.array([moving.random(rng) for _ in range(200)])
     v, a = rng.normal(size=(2, 200, 4))
@@ -323,7 +324,7 @@ def test_exact_data_of_what_cannot_be(pan_tilt):
     x = np.random.default_rng(0).normal(size=(50, 2))
     found = rd.identify(pan_tilt, rd.Measurements(np.arange(50.0), x, x, x, x), unexcited="keep")
     assert np.isfinite(found.robot.dynamic_parameters).all()
-    nothing = rd.load("double_pendulum").with_(locked={"shoulder": 0.0})
+    nothing = bundled("double_pendulum").with_(locked={"shoulder": 0.0})
     q, v, a = np.random.default_rng(1).normal(size=(3, 50, 1))
     data = rd.Measurements(np.arange(50.0), q, v, a, nothing.inverse_dynamics(q, v, a))
     carried = rd.identify_payload(nothing, data, "lower")
@@ -404,7 +405,7 @@ def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
     found = rd.identify_payload(palletizer, sack_run, "flange")
     assert found.mass_deviation == pytest.approx(found.deviation[0])
     assert f"kg +- {2.0 * found.deviation[0]:.2g} kg>" in repr(found)
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     t = np.arange(0.0, 4.0, 0.02)
     q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
     v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
@@ -673,7 +674,7 @@ def test_a_payload_on_what_does_not_move(palletizer, sack_run):
 
 def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done():
     """`identify_payload` has no ``unexcited``."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     still = np.zeros((50, 2))
     data = rd.Measurements(0.01 * np.arange(50.0), still, still, still, still)
     with pytest.raises(IdentificationError, match=r"move other joints, or faster$"):
@@ -683,7 +684,7 @@ def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done():
 
 
 def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     t = np.arange(0.0, 4.0, 0.02)
     q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
     v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
@@ -730,7 +731,7 @@ def carried_by_scara():
     q = size * np.sin(rate * t)
     v, a = size * rate * np.cos(rate * t), -(rate**2) * q
     sack = rd.Inertia.from_matrix(5.0, [0.1, 0.02, 0.0], 0.05 * np.eye(3))
-    return rd.load("scara"), (t[:, 0], q, v, a), sack
+    return bundled("scara"), (t[:, 0], q, v, a), sack
 
 
 # -- excitation -----------------------------------------------------------------------------------
@@ -866,7 +867,7 @@ def test_what_no_excitation_shows_is_named():
     # with the base at rest the axis of the pan stays upright, and friction shows all the same
     assert {"fork.hx", "fork.hy"} <= {*error.value.parameters}
     assert not {"pan.damping", "tilt.damping", "tilt.friction"} & {*error.value.parameters}
-    stuck = limited(rd.load("pan_tilt"), "tilt", rd.Limits(0.3, 0.3))
+    stuck = limited(bundled("pan_tilt"), "tilt", rd.Limits(0.3, 0.3))
     with pytest.raises(IdentificationError, match=r"shows .*tilt\.damping") as error:
         rd.excitation(stuck, **given)
     assert {"tilt.damping", "tilt.friction"} <= {*error.value.parameters}
@@ -875,7 +876,7 @@ def test_what_no_excitation_shows_is_named():
 
 def test_an_excitation_has_states_with_closed_loops():
     """Velocities and accelerations are the rates of positions, to the order of differences."""
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=0)
     slopes = []
     for n in (201, 401):

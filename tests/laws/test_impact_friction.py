@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import ImpactError, Inertia, Link, Mechanism, SettingsError
@@ -182,7 +183,7 @@ def test_laws_on_robots(name):
 @pytest.mark.parametrize("friction", [0.05, 3.0])
 def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
     """Its slip ends with the approach, whatever rounding says of what friction would have to do."""
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     rng = np.random.default_rng(2)
     for _ in range(20):
         q = robot.random(rng)
@@ -202,7 +203,7 @@ def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
 
 
 def test_batches_are_loops_over_rows():
-    robot = rd.load("arm7")
+    robot = bundled("arm7")
     rng = np.random.default_rng(4)
     q, v = rng.normal(size=(2, 6, 7))
     n = np.zeros((6, 3))
@@ -219,7 +220,7 @@ def test_batches_are_loops_over_rows():
 
 
 def test_a_point_that_sticks_has_no_coefficient():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     with pytest.raises(SettingsError, match="sticks"):
         robot.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], None, friction=0.5)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.closed_cases import CLOSED
 from support.random_mechanisms import random_mechanism
 from support.rod_chains import CENTRAL, END, MIDDLE, START, angles_to_q, chain, rates
@@ -235,7 +236,7 @@ def cases():
             )
         ),
     )
-    yield "puma560", rd.load("puma560")
+    yield "puma560", bundled("puma560")
     yield "floating arm", rd.load("arm7", base="floating")
     for name in CLOSED:
         yield name, rd.load(name)
@@ -439,7 +440,7 @@ def test_latching_all_stops_all(name):
 
 def test_a_latch_in_a_linkage_stops_one_joint_and_keeps_the_loops():
     """Of speeds that drifted a little off the loops, too."""
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     q, rng = robot.neutral(), np.random.default_rng(7)
     v, K, joint = rng.normal(size=robot.nv), robot.loop_jacobian(q), robot.independent_joints[0]
     v = robot.consistent_velocity(q, v)
@@ -455,7 +456,7 @@ def test_a_latch_in_a_linkage_stops_one_joint_and_keeps_the_loops():
 
 def test_a_point_rebounds_from_the_speed_that_fits_the_loops():
     """The speeds nearest to those given, in the norm of the kinetic energy."""
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     q, rng = robot.neutral(), np.random.default_rng(8)
     link, point, M, K = robot.link_names[-1], np.array([0.1, 0.2, 0.0]), *matrices(robot, q)
     v = robot.consistent_velocity(q, rng.normal(size=robot.nv)) + 1e-7 * rng.normal(size=robot.nv)
@@ -550,7 +551,7 @@ def test_bad_input_is_refused(changed, error, says):
 @pytest.mark.parametrize("direction", [*np.eye(3), *-np.eye(3)])
 def test_a_joint_that_a_constraint_ties_to_time_is_a_driven_one(direction):
     """Its speed, which the clock gives, does not jump; speeds that do not follow it are refused."""
-    free = rd.load("puma560")
+    free = bundled("puma560")
     clock = rd.Constraint("clock", lambda q, t: [q[0] - 0.3 * rd.sin(t)], ["joint1"])
     robot = rd.load("puma560", constraints=[clock])
     t = 0.4
@@ -701,7 +702,7 @@ def test_impulses_do_not_feel_springs(name, joint):
 
 
 def test_joint_impulses_are_those_of_the_state_that_was_given_though_its_arrays_change():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q, v, point, along = np.array([0.3, 0.4]), np.array([1.0, 2.0]), np.zeros(3), [1.0, 0.0, 0.0]
     point[2] = -1.0
     for direction in (along, None):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh
 from scipy.optimize import brentq
+from support.bundled import bundled
 from support.comparison import close_within
 from support.random_mechanisms import random_mechanism
 from test_cantilever import FREQUENCY, beam
@@ -230,7 +231,7 @@ def test_rolling_leaves_more_positions_than_speeds():
 
 
 def test_inputs_are_forces_and_outputs_displacements():
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     q = robot.random(1)
     v = robot.consistent_velocity(q, np.ones(robot.nv))
     tau, h = np.zeros(robot.nv), 1e-6
@@ -454,7 +455,7 @@ def test_a_mode_is_how_the_robot_moves(name, size):
 
 
 def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q = np.array([np.pi, 0.0])
     modes = robot.linearize(q, [0, 0], None).modes
     grows = next(mode for mode in modes if mode.pole.real > 1.0)
@@ -483,7 +484,7 @@ def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
 
 
 def test_what_is_refused():
-    robot, five_bar = rd.load("four_bar"), rd.load("five_bar")
+    robot, five_bar = bundled("four_bar"), bundled("five_bar")
     q, v = robot.neutral(), np.zeros(3)
     with pytest.raises(UnknownNameError, match="crank"):
         robot.linearize(q, v, None, inputs=["crank"])
@@ -507,7 +508,7 @@ def test_what_is_refused():
 
 def test_joints_that_stand_still_while_others_move_are_not_independent():
     """The piston of a crank at its dead centre."""
-    slider = rd.load("crank_slider")
+    slider = bundled("crank_slider")
 
     def at(s):
         return slider.assemble([s, 0.0, 0.0], hold=["crank_drive"], beyond_limits=True)
@@ -542,7 +543,7 @@ def test_a_robot_that_depends_on_time():
 
 def test_a_base_that_constraints_hold_needs_a_mass():
     """Its joints move no mass without the constraints, though these have one rank everywhere."""
-    fixed = rd.load("double_pendulum")
+    fixed = bundled("double_pendulum")
     q, v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([1.0, 2.0])
 
     def linearized(inertia):

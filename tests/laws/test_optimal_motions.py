@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.cart_poles import cart_pole
 from support.random_mechanisms import random_mechanism
 
@@ -376,7 +377,7 @@ def test_what_no_plan_is_made_of():
     with pytest.raises(rd.ShapeError, match="cost is NoneType, expected"):
         iterative_lqr(robot, None, **state)
     with pytest.raises(rd.ShapeError, match="cost is one of 'scara'"):
-        scara = rd.load("scara")
+        scara = bundled("scara")
         iterative_lqr(robot, QuadraticCost(scara, scara.neutral()), **state)
     still = rd.simulate(robot, q0=UP, duration=0.1, step=0.02)
     with pytest.raises(rd.ShapeError, match="then is a law for 'scara'"):
@@ -387,4 +388,4 @@ def test_what_no_plan_is_made_of():
     with pytest.raises(rd.SettingsError, match="away from the next sample"):
         TimeVaryingLQR(robot, rd.simulate(robot, q0=[0.0, 1.0], duration=0.1, step=0.02)[::2])
     with pytest.raises(rd.ShapeError, match="expected one motion of 'arm7'"):
-        TimeVaryingLQR(rd.load("arm7"), run)
+        TimeVaryingLQR(bundled("arm7"), run)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.errors import InertiaError, SettingsError, ShapeError, UnknownNameError
@@ -80,7 +81,7 @@ def test_methods_compute_with_the_parameters_of_each_row(name):
 
 def rubbing_pin():
     """A four-bar whose pin that closes the loop has damping."""
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     joints = robot.mechanism.joints
     cut = {x.name for x in robot.loops}
     joints = tuple(replace(x, damping=0.2) if x.name in cut else x for x in joints)
@@ -89,7 +90,7 @@ def rubbing_pin():
 
 def slow_joint():
     """An arm of which one joint has an armature."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     elbow = {"elbow": 0.3}
     joints = tuple(replace(x, armature=elbow.get(x.name, 0.0)) for x in robot.mechanism.joints)
     return rd.load(replace(robot.mechanism, joints=joints))
@@ -115,7 +116,7 @@ def test_each_number_beside_the_bodies_may_differ_alone(make):
 
 def test_numbers_that_are_zero_in_some_rows():
     """Zero leaves products out where it is that of all; in single precision, too."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     rows = {"elbow.damping": [0.0, 0.3, 0.0], "shoulder.friction": [0.0, 0.0, 0.2]}
     own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
     rows |= {
@@ -154,7 +155,7 @@ def test_motions_are_those_of_the_robots_alone(name, integrator):
 
 
 def test_gradients_by_parameters_are_differences_of_rows():
-    rng, robot = np.random.default_rng(4), rd.load("double_pendulum")
+    rng, robot = np.random.default_rng(4), bundled("double_pendulum")
     change = 1e-4
     own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
     direction = {name: x for name, x in own.items() if name.startswith("lower.")}
@@ -175,7 +176,7 @@ def test_gradients_by_parameters_are_differences_of_rows():
 
 
 def test_events_and_controllers_see_the_robot_of_their_motion():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     rows = {"upper.m": [3.0, 1.0], "elbow.damping": 0.1}
     masses = []
 
@@ -211,14 +212,14 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
     ],
 )
 def test_a_row_that_cannot_be_is_refused_by_name(given, error, named):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     for call in (robot.with_, lambda **x: rd.simulate(robot, **x)):
         with pytest.raises(error, match=named):
             call(parameters=given)
 
 
 def test_rows_without_mass_are_refused():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
     vanishing = {x: y * np.array([1.0, 0.0]) for x, y in own.items() if x.startswith("lower.")}
     with pytest.raises(InertiaError, match=r"row 1 .*elbow"):
@@ -226,7 +227,7 @@ def test_rows_without_mass_are_refused():
 
 
 def test_what_rows_cannot_do_is_refused():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     robots = robot.with_(parameters={"upper.m": [1.0, 2.0]})
     link, q = robot.link_names[-1], np.zeros(2)
     calls = {

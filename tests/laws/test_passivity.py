@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.motions import heaving
 
 import robodyn as rd
@@ -96,7 +97,7 @@ def test_at_the_reference_it_is_inverse_dynamics(name, base):
 
 def test_it_never_rises_in_a_simulation():
     """From far away, with a rate and gains that are not critical for anything."""
-    robot = rd.load("puma560")
+    robot = bundled("puma560")
     swing = SineReference(np.zeros(6), np.full(6, 0.8), np.linspace(0.3, 1.2, 6))
     controller = PassivityBased(robot, swing, gain=[20, 25, 15, 2, 2, 2], rate=4.0)
     run = rd.simulate(
@@ -124,8 +125,8 @@ def test_what_it_cannot_do():
     with pytest.raises(rd.ActuationError, match=r"joint 'shoulder' of 'prosthesis' do not add"):
         make(rd.load("prosthesis"))
     with pytest.raises(rd.ActuationError, match=r"'two_feet' has 8 motions and motors at 9"):
-        make(rd.load("two_feet"))
-    robot = rd.load("pan_tilt")
+        make(bundled("two_feet"))
+    robot = bundled("pan_tilt")
     for name in ("gain", "rate"):
         for wrong in (-1.0, np.nan, np.ones(3), "much"):
             with pytest.raises(rd.ShapeError, match=f"{name} is") as caught:

@@ -6,6 +6,7 @@ import fuzz_dynamics
 import numpy as np
 import pytest
 from oracles.possible_motions import possible_motion
+from support.bundled import bundled
 
 import robodyn as rd
 
@@ -35,14 +36,14 @@ def test_both_oracles_are_one(five_bar):
 
 
 def test_seeds_are_those_of_numpy():
-    robot = rd.load("arm7")
+    robot = bundled("arm7")
     for seed in (3, np.int64(3), [3, 4], np.array([3, 4]), np.random.SeedSequence(3)):
         expected = robot.random(np.random.default_rng(seed))
         np.testing.assert_array_equal(robot.random(seed), expected)
 
 
 def test_many_random_positions_are_those_of_one_generator():
-    robot, rng = rd.load("four_bar"), np.random.default_rng(3)
+    robot, rng = bundled("four_bar"), np.random.default_rng(3)
     one_by_one = [robot.random(rng) for _ in range(6)]
     np.testing.assert_array_equal(robot.random(3, size=6), one_by_one)
     assert robot.random(3, size=(2, 3)).shape == (2, 3, 3)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.comparison import close_within
 
 import robodyn as rd
@@ -83,7 +84,7 @@ def test_minimal_coordinates_need_no_reduction():
 
 
 def test_batches():
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     reduced = robot.reduced()
     q = np.stack([reduced.expand([x, -x]) for x in (0.0, 0.1, 0.2)])
     du = np.ones((3, 2))
@@ -95,7 +96,7 @@ def test_batches():
 
 
 def test_where_it_cannot_be():
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     with pytest.raises(rd.SingularError, match="1 degrees of freedom"):
         robot.reduced(("crank_drive", "crank_pin"))
     with pytest.raises(rd.UnknownNameError):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.bundled import bundled
 from support.comparison import close_within
 from support.examples import examples
 from support.random_mechanisms import random_mechanism
@@ -221,7 +222,7 @@ def test_what_base_parameters_of_a_linkage_leave_open_changes_no_motion():
     ],
 )
 def test_bodies_that_none_can_be_are_not_made_by_changes_either(change, message):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     if "payload" in change:
         ((link, (m, about)),) = change["payload"].items()
         change = {"payload": {link: rd.Inertia.from_matrix(m, (0.0, 0.0, -0.5), about)}}
@@ -245,7 +246,7 @@ def test_expressions_name_what_combines():
 
 def test_parameters_only_where_they_enter():
     with pytest.raises(UnknownNameError):
-        rd.load("arm7").function("frame_pose", frame="base", parameters=True)
+        bundled("arm7").function("frame_pose", frame="base", parameters=True)
 
 
 # -- with motors and friction ---------------------------------------------------------------------
@@ -296,7 +297,7 @@ def test_dynamic_regressor_of_variants(robot):
 
 def test_dynamic_regressor_gives_the_torques_of_motors():
     """The bodies alone leave more than thirty newton metres of this arm unexplained."""
-    robot = rd.load("puma560")
+    robot = bundled("puma560")
     c = Case(robot)
     motors = robot.motor_torques(c.q, c.v, c.a) * robot.gear_ratios
     found = robot.dynamic_regressor(c.q, c.v, c.a) @ robot.dynamic_parameters
@@ -320,7 +321,7 @@ def test_a_motor_without_known_inertia_has_a_column():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_friction_stays_with_the_motor_as_far_as_it_goes(sign):
-    scara = rd.load("scara")  # friction on the motor's side alone
+    scara = bundled("scara")  # friction on the motor's side alone
     motor = scara.actuators["elbow"]
     motor = dataclasses.replace(motor, gear_ratio=sign * abs(motor.gear_ratio))
     scara = rd.load(scara.mechanism, actuators={**scara.actuators, "elbow": motor})
@@ -343,6 +344,6 @@ def test_friction_stays_with_the_motor_as_far_as_it_goes(sign):
     ],
 )
 def test_parameters_that_no_robot_has(given, error, message):
-    robot = rd.load("arm7")
+    robot = bundled("arm7")
     with pytest.raises(error, match=message):
         robot.with_(parameters=given)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.random_mechanisms import awkward_mechanism
 
 import robodyn as rd
@@ -85,7 +86,7 @@ def test_methods_over_symbols_are_those_over_numbers(what):
 
 
 def test_options_wrenches_and_numbers_beside_symbols():
-    robot, rng = rd.load("arm7"), np.random.default_rng(1)
+    robot, rng = bundled("arm7"), np.random.default_rng(1)
     state, wrench = a_state(robot, rng), rng.normal(size=6)
     q, v, a, frame = *(state[x] for x in "qva"), robot.link_names[-1]
     f = traced(lambda a, w: robot.inverse_dynamics(q, v, a, wrenches={frame: w}), robot.nv, 6)
@@ -103,7 +104,7 @@ def test_options_wrenches_and_numbers_beside_symbols():
 
 
 def test_leading_axes_of_symbols():
-    robot, rng = rd.load("puma560"), np.random.default_rng(2)
+    robot, rng = bundled("puma560"), np.random.default_rng(2)
     q, v, a = rng.normal(size=(3, 6))
     f = traced(lambda q, v: robot.inverse_dynamics(q, np.stack([v, 2.0 * v]), a), 6, 6)
     close(f(q, v), robot.inverse_dynamics(q, [v, 2.0 * v], a))
@@ -128,7 +129,7 @@ def test_bases_and_times_of_symbols():
 
 def test_a_force_law_written_over_frames():
     """A spring from the flange to a point of the world, as a controller and as numbers."""
-    robot = rd.load("puma560")
+    robot = bundled("puma560")
     anchor = np.array([0.5, 0.1, 0.6])
 
     class Spring:
@@ -150,7 +151,7 @@ def test_a_force_law_written_over_frames():
 
 
 def test_a_cost_with_a_term_of_the_end_effector():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     tip = robot.link_names[-1]
     goal = robot.frame_pose([0.9, -0.5], tip)[:3, 3]
 
@@ -171,7 +172,7 @@ def test_a_cost_with_a_term_of_the_end_effector():
 
 def test_a_constraint_written_over_frames():
     """The tip of a pendulum on a vertical line: reaction by the transposed Jacobian."""
-    free = rd.load("double_pendulum")
+    free = bundled("double_pendulum")
     tip = free.link_names[-1]
     x = free.frame_pose([0.4, 0.5], tip)[0, 3]
     line = rd.Constraint("line", lambda q: free.frame_pose(q, tip)[0, 3] - x, free.joint_names)
@@ -188,7 +189,7 @@ def test_a_constraint_written_over_frames():
 
 
 def test_what_symbols_cannot_be_given_to():
-    robot = rd.load("puma560")
+    robot = bundled("puma560")
     refused = {
         "takes no symbols": lambda q: robot.linearize(q, q, q),
         "or driven_dynamics": lambda q: robot.hybrid_dynamics(q, q, controlled={"joint1": 1.0}),

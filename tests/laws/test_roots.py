@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.random_mechanisms import awkward_mechanism, random_mechanism
 
 import robodyn as rd
@@ -27,12 +28,12 @@ def by_name(robot, rng, size):
 
 
 MECHANISMS = {
-    "arm": lambda rng: rd.load("puma560").mechanism,
+    "arm": lambda rng: bundled("puma560").mechanism,
     "tree": lambda rng: random_mechanism(
         rng, ["revolute", "prismatic", "helical", "revolute", "cylindrical"], damping=0.2
     ),
     "awkward": awkward_mechanism,
-    "actuated": lambda rng: rd.load("scara").mechanism,
+    "actuated": lambda rng: bundled("scara").mechanism,
 }
 
 
@@ -99,7 +100,7 @@ def test_arcs_towards_the_base_and_two_links_without_a_parent():
 
 def test_a_linkage_held_by_its_coupler():
     """Poses of links in one another, and energies while another link stands still."""
-    linkage, turned = rd.load("four_bar"), rd.load("four_bar", root="coupler")
+    linkage, turned = bundled("four_bar"), rd.load("four_bar", root="coupler")
     assert turned.frame_pose(turned.neutral(), "coupler") == pytest.approx(np.eye(4))
     assert turned.dof == linkage.dof == 1
     assert sorted(turned.graph.arcs) == sorted(linkage.graph.arcs)

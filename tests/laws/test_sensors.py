@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -245,7 +246,7 @@ def test_energies_and_momenta_of_bodies_add_to_those_of_the_robot(base):
 
 def test_energy_of_a_rotor_counts_with_its_carrier():
     """A rotor on the base, of a joint that turns a link of no inertia about the axis."""
-    robot = rd.load("pan_tilt")
+    robot = bundled("pan_tilt")
     motor = robot.actuators["tilt"]
     assert motor.mounted_on == "fork" and motor.rotor_inertia
     names = ("camera", "fork")
@@ -259,7 +260,7 @@ def test_energy_of_a_rotor_counts_with_its_carrier():
 
 def test_energy_of_an_armature_counts_with_the_link_that_it_moves():
     """Beside that of a rotor which another link carries."""
-    described = rd.load("pan_tilt").mechanism
+    described = bundled("pan_tilt").mechanism
     joints = tuple(replace(x, armature=0.05 * (x.name == "tilt")) for x in described.joints)
     names = ("camera", "fork", "base")
     sensors = [rd.Sensor("kinetic_energy", bodies=[x], name=x) for x in names if x != "base"]
@@ -341,7 +342,7 @@ def test_one_function_for_a_linkage_with_the_forces_of_its_motors():
     assert shown["pin"].shape == (6,) and shown["pin"].dtype == object
     with pytest.raises(rd.UnknownNameError, match="minimal coordinates"):
         robot.with_(coordinates="minimal").function("measure")
-    described = rd.load("five_bar").mechanism
+    described = bundled("five_bar").mechanism
     weak = rd.load(replace(described, actuators=described.actuators[:1]))
     weak = weak.with_(sensors=[rd.Sensor("wrench", joint=weak.loops[0].name)])
     with pytest.raises(SingularError, match="call the method"):
@@ -351,7 +352,7 @@ def test_one_function_for_a_linkage_with_the_forces_of_its_motors():
 def test_a_flange_is_a_fixed_joint_and_a_bearing_a_constraint():
     """A fixed joint of a tree, and a constraint between frames."""
     X = pose((0.0, 0.0, -0.3))
-    robot = rd.load("double_pendulum").with_(frames={"tool": ("lower", X)})
+    robot = bundled("double_pendulum").with_(frames={"tool": ("lower", X)})
     robot = robot.with_(
         payload={"tool": rd.Inertia.from_matrix(2.0, (0.1, 0.0, 0.2), np.eye(3) * 0.1)}
     )
@@ -510,7 +511,7 @@ def test_wrong_sets_of_sensors_are_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'imu_lower'"):
         robot.measure([0, 0], sensors=["imu_lover"])
     with pytest.raises(SettingsError, match="has no sensors"):
-        rd.load("double_pendulum").measure([0, 0])
+        bundled("double_pendulum").measure([0, 0])
     law = rd.Sensor(lambda q, v, a: q, joint="elbow", name="law")
     locked = robot.with_(sensors=[law]).with_(locked={"elbow": 0.1})
     with pytest.raises(rd.TopologyError, match="sensor 'law': it reads 'elbow'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import Hit, ImpactError, Inertia, Link, Mechanism, SettingsError, ShapeError
@@ -126,7 +127,7 @@ def _speed(robot, q, v, hit):
 
 def test_joint_impulses_balance():
     """The base carries what the walls give, less what the momentum of the arm changes by."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q, v = np.array([0.3, 0.4]), np.array([1.0, 2.0])
     walls = [Hit(link, (0, 0, -1), (1, 0, 0)) for link in ("upper", "lower")]
     found = robot.simultaneous_impacts(q, v, walls, restitution=0.3)
@@ -160,7 +161,7 @@ def test_what_is_refused(board):
     with pytest.raises(ShapeError, match=r"hits\[1\] meets a body that an earlier one meets"):
         hits = [Hit("board", (x, 0, 0), UP, ball) for x in (0, 1)]
         board.simultaneous_impacts(q, -v, hits)
-    arm = rd.load("double_pendulum")
+    arm = bundled("double_pendulum")
     with pytest.raises(ImpactError, match="cannot give way"):
         along = Hit("lower", (0, 0, -1), UP, rd.PointMass(1.0, (0, 0, 5)))
         wall = Hit("upper", (0, 0, -1), (1, 0, 0))

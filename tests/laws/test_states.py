@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -257,9 +258,9 @@ def test_a_map_without_a_derivative():
 
 
 def test_numbers_that_no_result_needs_are_refused_at_every_call():
-    q, links = np.ones(7), rd.load("arm7").link_names
+    q, links = np.ones(7), bundled("arm7").link_names
     for batch in ((), (3,), (400,)):
-        robot = rd.load("arm7")
+        robot = bundled("arm7")
         for wrong in (np.nan, np.inf):
             x = np.broadcast_to(q, (*batch, 7)).copy()
             x[(*(n // 2 for n in batch), 6)] = wrong

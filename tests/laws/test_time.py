@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import simpson
+from support.bundled import bundled
 from support.closed_cases import close
 from support.random_mechanisms import random_constants, random_mechanism
 
@@ -214,7 +215,7 @@ def base_motion(t):
 
 def on_platform():
     """A robot on a platform that time moves, and the same on a moving base."""
-    text = rd.urdf.write(rd.load("double_pendulum").mechanism)
+    text = rd.urdf.write(bundled("double_pendulum").mechanism)
     carrier = '<link name="ground"/><joint name="platform" type="fixed"><parent link="ground"/>' \
         '<child link="base"/></joint></robot>'  # fmt: skip
     maps = {"platform": rd.JointMap(0, carried)}
@@ -329,7 +330,7 @@ def clockwork(way):
     if way == "constraint":
         law = rd.Constraint("clock", lambda q, t: q[0] - 0.1 - 0.4 * rd.sin(1.5 * t), "crank_drive")
         return rd.load("four_bar", constraints=[law])
-    angle = rd.load("four_bar").mechanism.joints
+    angle = bundled("four_bar").mechanism.joints
     (axis,) = (joint.axis for joint in angle if joint.name == "crank_drive")
     assert axis == (0.0, 1.0, 0.0)
 
@@ -338,7 +339,7 @@ def clockwork(way):
 
 @pytest.mark.parametrize("way", ["constraint", "joint"])
 def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
-    robot, free = clockwork(way), rd.load("four_bar")
+    robot, free = clockwork(way), bundled("four_bar")
     rest = slice(None) if way == "constraint" else slice(1, None)
     assert robot.dof == 0 and robot.nq == free.nq - (way == "joint")
     assert free.joint_names[0] == "crank_drive"
@@ -377,7 +378,7 @@ def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
 def test_motors_beside_the_clock():
     """One drive of a five-bar follows the clock: the other has to do what it does when driven."""
     law = rd.Constraint("clock", lambda q, t: q[0] - 0.1 - 0.4 * rd.sin(1.5 * t), "left_drive")
-    free = rd.load("five_bar")
+    free = bundled("five_bar")
     robot = rd.load("five_bar", constraints=[law])
     drives = [n for n in free.actuated_joints if n != "left_drive"]
     assert len(drives) == 1 and robot.dof == 1
@@ -579,7 +580,7 @@ def test_a_time_that_is_missing_or_none(bead):
 
 
 def test_a_robot_that_does_not_depend_on_time_is_the_same_at_all_times():
-    robot = rd.load("arm7")
+    robot = bundled("arm7")
     assert robot.at(3.0) is robot
     assert robot.at([0.0, 1.0]) is robot
     with pytest.raises(ShapeError):
@@ -662,7 +663,7 @@ def test_a_start_names_a_cut_joint_where_the_clock_drives_a_linkage():
 def test_what_the_clock_drives_in_a_linkage_can_be_hit():
     """As the linkage whose drive is driven at that speed: the constraint keeps its speed."""
     clock = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * rd.sin(2.0 * t), ["left_drive"])
-    r, other = rd.load("five_bar", constraints=[clock]), rd.load("five_bar")
+    r, other = rd.load("five_bar", constraints=[clock]), bundled("five_bar")
     q = r.at(T).neutral()
     v = r.at(T).consistent_velocity(q, [0.0, 0.5, 0.0, 0.0])
     assert abs(v[0]) > 0.1

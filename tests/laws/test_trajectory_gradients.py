@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -24,7 +25,7 @@ ROBOTS = {
     "tree": lambda rng: rd.load(random_mechanism(rng, ("revolute", "prismatic", "revolute"))),
     "quaternions": lambda rng: chain(rng, base="floating"),
     "rotors": lambda rng: rd.load("satellite", base="floating"),
-    "linkage": lambda rng: rd.load("four_bar"),
+    "linkage": lambda rng: bundled("four_bar"),
     "minimal": lambda rng: rd.load("five_bar", coordinates="minimal"),
     "moving base": lambda rng: rd.load("pan_tilt", base="moving", passive=False),
 }
@@ -208,7 +209,7 @@ def test_gradient_by_motors_and_friction(case, integrator):
 
 
 def test_gradient_of_a_motion_under_its_controller():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     rng = np.random.default_rng(2)
     q, v = start(robot, rng)
     controller = JointPD(robot, PointToPoint(q, q + 0.3, 0.3), 50.0, 5.0)
@@ -236,7 +237,7 @@ def test_gradient_through_the_ground():
         {"tip": ("tip", (0, 0, 0))}, height=-1.8, stiffness=2e3, damping=0.2, friction=0.4,
         friction_speed=0.2,
     )  # fmt: skip
-    robot = rd.load("double_pendulum").with_(ground=plane)
+    robot = bundled("double_pendulum").with_(ground=plane)
 
     def motion(q):
         return rd.simulate(robot, q0=q, duration=1.0, step=1e-3, limits="ignore")
@@ -295,7 +296,7 @@ def refused(match, run, **options):
 
 
 def test_what_is_no_chain_of_these_steps_is_refused():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     run = rd.simulate(robot, q0=[0.3, 0.2], duration=0.1, step=STEP)
     refused("a step by 'euler' from sample", run, integrator="euler")
     refused("simulate with one of euler", run, integrator="adaptive")

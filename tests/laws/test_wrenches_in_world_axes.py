@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -92,7 +93,7 @@ def test_a_motion_under_it_is_that_under_a_function():
 
 
 def test_any_number_of_wrenches_is_added_up():
-    robot, q = rd.load("double_pendulum"), np.array([0.3, 0.4])
+    robot, q = bundled("double_pendulum"), np.array([0.3, 0.4])
     one = rd.Wrench("lower", (1, 2, 3))
     tip, plain = rd.Wrench("lower", (4, 5, 6), at=(0, 0, -1)), {"upper": np.ones(6)}
     forces = [robot.inverse_dynamics(q, q, q, wrenches=x) for x in (one, tip, plain, {})]
@@ -121,6 +122,6 @@ def test_what_is_no_wrench_is_refused(arguments, error, words):
 def test_axes_and_links_have_to_exist():
     with pytest.raises(UnknownNameError, match="axes"):
         rd.Wrench("lower", (1.0, 2.0, 3.0), axes="link")
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     with pytest.raises(UnknownNameError, match="'hand'"):
         robot.bias_forces([0, 0], [0, 0], wrenches=rd.Wrench("hand", (1.0, 2.0, 3.0)))

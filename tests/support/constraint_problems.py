@@ -44,23 +44,3 @@ def derivative(function, x):
     """Jacobian of a function of an array, by complex step."""
     columns = [function(x + 1e-30j * e).imag / 1e-30 for e in np.eye(len(x))]
     return np.stack(columns, axis=-1)
-
-
-def invertible_cube(q):
-    """Left sides of the loop equations (5.215)-(5.219) of Wittenburg Ex. 5.3, q (5,)."""
-    (s1, s2, s3, s4, s5), (c1, c2, c3, c4, c5) = np.sin(q), np.cos(q)
-    return np.array(
-        [
-            -s3 * c1 - c3 * s2 * s1 + c3 * s2 + c3 - c5,
-            -c3 * c1 + s3 * s2 * s1 - s3 * s2 - s3 + 1 - s4 - s4 * s5,
-            c2 * s1 - c2 + c4 + c4 * s5,
-            c5 * (-c3 * s2 * c1 + s3 * s1) + s5 * (s4 * (s3 * s2 * c1 + c3 * s1) - c4 * c2 * c1),
-            c4 * (s3 * s2 * c1 + c3 * s1) + s4 * c2 * c1,
-        ]
-    )
-
-
-def invertible_cube_posture(q2):
-    """The motion (5.220), (5.221): sin q1 = sin q2 / (1 + sin q2)."""
-    q1 = np.arcsin(np.sin(q2) / (1 + np.sin(q2)))
-    return np.array([q1, q2, q1, -q2, -q1])

@@ -154,3 +154,11 @@ def test_velocity_is_the_nearest():
     left = impulse - K.T @ np.linalg.lstsq(K.T, impulse, rcond=1e-10)[0]
     np.testing.assert_allclose(left, 0, atol=1e-8)
     np.testing.assert_allclose(project_velocity(K, energy, M, rhs=psi), energy, atol=1e-12)
+
+
+def test_held_speeds_that_contradict():
+    K = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(project_velocity(K, [2.0, -1.0, 7.0], free=[2]), [2, -1, 0])
+    with pytest.raises(AssemblyError, match=r"row 1 of the batch.*\[0\]") as caught:
+        project_velocity(K, [[2.0, -1.0, 7.0], [2.0, 1.0, 0.0]], free=[2])
+    np.testing.assert_allclose(caught.value.residual, [4, 0])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, Recorded
 
-ARM = rd.load("double_pendulum")
+ARM = bundled("double_pendulum")
 
 BALL = """<robot name="ball"><link name="ground"/>
 <link name="a"><inertial><mass value="2"/><origin xyz="0 0 -0.4"/>
@@ -68,7 +69,7 @@ def test_from_a_file(swing, tmp_path, ending):
     run = rd.simulate(ARM, drive, q0=swing.q[0], duration=1.0, step=1e-3, limits="ignore")
     np.testing.assert_allclose(run.q[-1], swing.q[-1], atol=1e-3)
     with pytest.raises(rd.ShapeError if ending != ".mcap" else rd.RobodynError):
-        Recorded.load(path, rd.load("puma560"))
+        Recorded.load(path, bundled("puma560"))
     with pytest.raises(FileNotFoundError):
         Recorded.load(tmp_path / "none.csv", ARM)
 
@@ -95,7 +96,7 @@ def test_jumps(swing):
     ) as error:
         Recorded(ARM, swing.t, q, swing.v)
     assert (error.value.time, error.value.joint) == (pytest.approx(0.42), ARM.joint_names[1])
-    limited = rd.load("puma560")
+    limited = bundled("puma560")
     rows = np.linspace(0.0, 1.0, 11)[:, None] * np.full(6, 0.3)
     Recorded(limited, np.linspace(0.0, 1.0, 11), rows)
     rows[5, 2] -= 1.0

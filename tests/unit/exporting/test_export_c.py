@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -26,7 +27,7 @@ REAL = {"double": np.float64, "float": np.float32}
 
 @pytest.fixture(scope="module")
 def robot():
-    return rd.load("five_bar")
+    return bundled("five_bar")
 
 
 def controller_of(robot):
@@ -346,7 +347,7 @@ int main() {{ return kinetic_energy(q, v) != errno_(q, v); }}
 @pytest.mark.parametrize("name", ["printf", "std", "Math", "time", "test", "class", "isnan"])
 def test_names_that_something_else_has(name, tmp_path):
     """Files, namespaces and targets of CMake are called after the robot."""
-    pendulum = rd.load("double_pendulum")
+    pendulum = bundled("double_pendulum")
     robot = rd.load(dataclasses.replace(pendulum.mechanism, name=name))
     asked = {"kinetic_energy": "kinetic_energy", "errno": "kinetic_energy"}
     folder = rd.export(robot, asked, "cpp", tmp_path / "code")

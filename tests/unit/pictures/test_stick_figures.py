@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.description import Pose
@@ -42,7 +43,7 @@ def test_a_posture_with_its_forces(name, dimensions, tmp_path):
 
 
 def test_one_posture_is_drawn(tmp_path):
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     with pytest.raises(ShapeError, match="one posture"):
         robot.plot(np.stack([robot.neutral()] * 2), tmp_path / "q.png")
 
@@ -102,7 +103,7 @@ def box_of(text):
 def test_the_legend_of_a_tall_picture_is_whole(tmp_path):
     from PIL import Image
 
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     run = rd.simulate(robot, q0=[0.1, 0.05], duration=0.1, step=0.01)
     run.animate(tmp_path / "tall.gif", fps=10, forces=True)
     image = Image.open(tmp_path / "tall.gif")
@@ -121,7 +122,7 @@ def test_links_with_many_joints_are_plates(tmp_path):
 
 def test_the_last_link_reaches_to_its_farthest_frame(tmp_path):
     """The tip of the double pendulum is welded to its lower rod, whose centre of mass is nearer."""
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q = [0.4, 0.5]
     (axis,) = robot.plot(q, tmp_path / "q.png").axes
     ends = [np.transpose(x.get_data()) for x in axis.get_lines() if len(x.get_xdata()) == 2]
@@ -131,7 +132,7 @@ def test_the_last_link_reaches_to_its_farthest_frame(tmp_path):
 
 
 def test_an_open_loop_is_seen(tmp_path):
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     q = robot.neutral()
     figure = robot.plot(q, tmp_path / "q.png")
     assert "open loop" not in legend(figure)
@@ -146,7 +147,7 @@ def test_an_open_loop_is_seen(tmp_path):
 
 def test_frames_of_joints_on_both_sides_of_a_cut(tmp_path):
     """Axes x and z are seen in the plane y = 0: of all five joints, and twice of the cut one."""
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     q = robot.neutral()
     figure = robot.plot(q, tmp_path / "q.png", frames=True)
     axis = figure.axes[0]
@@ -184,7 +185,7 @@ def test_axes_beside_others_keep_their_size():
 
 
 def test_a_linkage_that_cannot_close_is_drawn(tmp_path):
-    mechanism = rd.load("five_bar").mechanism
+    mechanism = bundled("five_bar").mechanism
     (loop,) = mechanism.loops
     away = dataclasses.replace(loop, X_predecessor=Pose((9.0, 0.0, 0.0)))
     robot = rd.load(dataclasses.replace(mechanism, loops=(away,)))
@@ -193,7 +194,7 @@ def test_a_linkage_that_cannot_close_is_drawn(tmp_path):
 
 def test_an_end_beyond_the_joints_is_drawn(tmp_path):
     """A point of the rocker that lies twice as far from its pivot as the pin."""
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     X = np.eye(4)
     X[:3, 3] = 2.0 * robot.frame_pose(robot.neutral(), "rocker_end", relative_to="rocker")[:3, 3]
     robot = robot.with_(frames={"handle": ("rocker", X)})

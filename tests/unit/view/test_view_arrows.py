@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.errors import InconsistentStateError
@@ -110,7 +111,7 @@ def test_closed_is_what_the_methods_of_the_robot_take(name, scaled):
 
 
 def test_an_open_loop_is_named():
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     q = robot.start() + 0.2
     (loop,) = robot.loops
     largest = np.abs(robot.loop_residual(q)).max()
@@ -126,7 +127,7 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else():
     assert len(texts) == 3 and said == pytest.approx(largest, rel=5e-3)
     every = legend_rows(robot, 2.0, unit, ("forces", "moments", "torques"), ("a loop",))
     assert len({color for color, *_ in every}) == 6
-    assert [text for *_, text in legend_rows(rd.load("puma560"), 2.0, None, (), ())] == ["joint"]
+    assert [text for *_, text in legend_rows(bundled("puma560"), 2.0, None, (), ())] == ["joint"]
 
 
 @pytest.mark.parametrize(

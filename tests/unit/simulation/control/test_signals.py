@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
@@ -31,7 +32,7 @@ class Wave:
 
 
 def moved(reference):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     return rd.simulate(robot, ComputedTorque(robot, reference), q0=Q0, duration=0.05)
 
 
@@ -52,7 +53,7 @@ def test_other_shapes_at_many_times_are_refused():
 
 
 def test_a_commanded_trajectory_is_the_same_at_many_times():
-    engine = Engine(rd.load("puma560"), Settings(controller="pd"))
+    engine = Engine(bundled("puma560"), Settings(controller="pd"))
     points = [TrajectoryPoint(0.4 * k, 0.1 * k * np.ones(3)) for k in range(1, 4)]
     engine.follow(TrajectoryContent(engine.joints[:3], points))
     engine.advance(300)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -33,7 +34,7 @@ Q0 = np.array([0.4, -0.3])
 
 @pytest.fixture(scope="module")
 def arm():
-    return rd.load("double_pendulum")
+    return bundled("double_pendulum")
 
 
 def wave(robot):
@@ -165,7 +166,7 @@ class Ramp:
 @pytest.mark.parametrize("with_event", [False, True])
 def test_constant_forces_act_on_each_of_many_motions(integrator, with_event):
     """By machine code, and by Python where events, or the integrator, ask for it."""
-    robot, q = rd.load("double_pendulum"), np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    robot, q = bundled("double_pendulum"), np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
     events = []
     if with_event:
         events = [rd.Event(lambda t, q, v: t - 0.0055, lambda x: rd.events.Change(v=0.9 * x.v))]
@@ -222,7 +223,7 @@ class Constant:
 def test_what_is_the_same_for_all_motions_is_recorded_for_each(count, given):
     q0 = 0.1 * np.arange(2.0 * count).reshape(count, 2)
     run = rd.rollout(
-        rd.load("double_pendulum"),
+        bundled("double_pendulum"),
         Constant(),
         q0,
         0.0 * q0,

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import urdf
@@ -129,7 +130,7 @@ def test_the_first_and_the_worst_of_many_samples_of_many_motions(motions):
 
 @pytest.mark.parametrize("wrong", ["enforced", True, None, 3, ["report"]])
 def test_a_choice_that_is_none(wrong):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     error = rd.UnknownNameError if isinstance(wrong, str) else rd.ShapeError
     with pytest.raises(error, match=r"in limits=|limits is"):
         rd.simulate(robot, limits=wrong)
@@ -138,7 +139,7 @@ def test_a_choice_that_is_none(wrong):
 
 
 def test_a_motion_without_a_robot():
-    run = rd.simulate(rd.load("double_pendulum"), duration=0.01)
+    run = rd.simulate(bundled("double_pendulum"), duration=0.01)
     alone = rd.Trajectory(run.t, run.q, run.v, run.a, run.tau, run.energy, run.loop_residual)
     with pytest.raises(rd.SettingsError, match="does not know what moved"):
         alone.limit_violations  # noqa: B018
@@ -170,7 +171,7 @@ PENDULA = """<robot name="pendula"><link name="base"/>
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])
 def test_a_joint_that_is_cut(coordinates):
-    text = urdf.write(rd.load("four_bar").mechanism)
+    text = urdf.write(bundled("four_bar").mechanism)
     head, tail = text.split('<joint name="rocker_pin"', 1)
     limited = tail.replace("continuous", "revolute", 1).replace(
         "</joint>", '<limit lower="-0.05" upper="0.4" velocity="0.5"/></joint>', 1
@@ -196,7 +197,7 @@ def test_a_joint_that_is_cut(coordinates):
 @pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize("limits", [{"lower": -0.01}, {"upper": 0.01}])
 def test_a_slider_that_is_cut_and_has_a_limit_on_one_side(limits, way):
-    mechanism = rd.load("crank_slider").mechanism
+    mechanism = bundled("crank_slider").mechanism
     joints = {joint.name: joint for joint in mechanism.joints}
     joints["cylinder"] = dataclasses.replace(joints["cylinder"], limits=rd.Limits(**limits))
     text = urdf.write(dataclasses.replace(mechanism, joints=tuple(joints.values())))
@@ -218,7 +219,7 @@ def test_a_slider_that_is_cut_and_has_a_limit_on_one_side(limits, way):
 @pytest.mark.parametrize("limits", [{"lower": -0.05}, {"upper": 0.05}, {"lower": 0.0}])
 def test_an_angle_that_is_cut_and_has_a_limit_on_one_side(limits, way):
     """It starts within its limit, and what it passes from there on is no whole turn."""
-    free = rd.load("four_bar")
+    free = bundled("four_bar")
     joints = {joint.name: joint for joint in free.mechanism.joints}
     joints["rocker_pin"] = dataclasses.replace(
         joints["rocker_pin"], kind="revolute", limits=rd.Limits(**limits)

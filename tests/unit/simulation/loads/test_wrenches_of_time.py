@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.motion.functions import TimeFunction, as_state_function
@@ -54,7 +55,7 @@ def test_motions_are_the_same(function, choices):
 
 
 def test_many_motions_and_events():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q0 = np.random.default_rng(0).normal(size=(3, 2))
 
     def push(t):
@@ -75,7 +76,7 @@ def test_many_motions_and_events():
 
 
 def test_arrays_that_change_afterwards_are_copied():
-    robot, own = rd.load("double_pendulum"), np.zeros(6)
+    robot, own = bundled("double_pendulum"), np.zeros(6)
 
     def push(t):
         own[1] = 10.0 * t
@@ -125,7 +126,7 @@ def test_functions_of_time_take_one_argument(function, of_time):
 
 @pytest.mark.parametrize("wrong", [lambda t, q: {}, lambda: {}, lambda *, t: {}])
 def test_functions_of_other_arguments_are_refused(wrong):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     told = r"the function <lambda>\(.*\), expected one of \(t, q, v\), or of t alone"
     with pytest.raises(rd.ShapeError, match=told):
         rd.simulate(robot, duration=0.1, wrenches=wrong)
@@ -136,7 +137,7 @@ def test_functions_of_other_arguments_are_refused(wrong):
 @pytest.mark.parametrize("wrong", [[0.0] * 5, "lots", None])
 def test_what_is_no_wrench_is_told_by_the_motion(wrong):
     with pytest.raises(rd.ShapeError):
-        rd.simulate(rd.load("double_pendulum"), duration=0.1, wrenches=lambda t: {"lower": wrong})
+        rd.simulate(bundled("double_pendulum"), duration=0.1, wrenches=lambda t: {"lower": wrong})
 
 
 def test_exceptions_of_a_function_of_time_carry_the_motion_so_far():
@@ -146,7 +147,7 @@ def test_exceptions_of_a_function_of_time_carry_the_motion_so_far():
         return {"lower": np.zeros(6)}
 
     with pytest.raises(ZeroDivisionError, match="late") as error:
-        rd.simulate(rd.load("double_pendulum"), duration=0.1, step=0.01, wrenches=late)
+        rd.simulate(bundled("double_pendulum"), duration=0.1, step=0.01, wrenches=late)
     assert error.value.trajectory.t[-1] >= 0.04
 
 
@@ -158,7 +159,7 @@ def test_a_link_between_steps_alone_is_refused():
 
 
 def test_linear_models_and_derivatives_take_functions_of_time():
-    robot, q, v, tau = rd.load("double_pendulum"), np.array([0.3, -0.2]), np.ones(2), np.zeros(2)
+    robot, q, v, tau = bundled("double_pendulum"), np.array([0.3, -0.2]), np.ones(2), np.zeros(2)
     push = {"lower": np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.5])}
     found, known = (robot.linearize(q, v, tau, wrenches=x) for x in (lambda t: push, push))
     assert_allclose(found.A, known.A, rtol=1e-9, atol=1e-9)

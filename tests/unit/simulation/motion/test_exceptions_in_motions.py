@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 
@@ -74,7 +75,7 @@ WAYS = {
 @pytest.mark.parametrize("integrator", ["rk4", "implicit"])
 @pytest.mark.parametrize("way", WAYS)
 def test_it_has_the_motion_until_then(way, integrator):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     error = LightsOut("at the wrong time")
     with pytest.raises(LightsOut) as caught:
         rd.simulate(robot, duration=0.1, integrator=integrator, **WAYS[way](raising(error)))
@@ -90,13 +91,13 @@ def test_it_has_the_motion_until_then(way, integrator):
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_no_number_has_it_too(way):
     with pytest.raises(rd.errors.RobodynError) as caught:
-        rd.simulate(rd.load("double_pendulum"), duration=0.1, **WAYS[way](not_a_number))
+        rd.simulate(bundled("double_pendulum"), duration=0.1, **WAYS[way](not_a_number))
     assert 0.05 <= caught.value.trajectory.t[-1] <= LATE + 1e-3
 
 
 def test_an_exception_without_attributes_stays_what_it_is():
     with pytest.raises(Bare):
-        rd.simulate(rd.load("double_pendulum"), raising(Bare()), duration=0.1)
+        rd.simulate(bundled("double_pendulum"), raising(Bare()), duration=0.1)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_an_exception_without_attributes_stays_what_it_is():
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1e300, np.inf])
 def test_the_motion_that_breaks_down_is_named(options, size):
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q0 = np.full((5, 2), 0.1)
 
     def controller(t, q, v):
@@ -148,7 +149,7 @@ class SteepLaw:
     ids=lambda options: next(iter(options), "machine code"),
 )  # fmt: skip
 def test_other_motions_go_on_to_their_end(options, tmp_path):
-    robot, q0 = rd.load("double_pendulum"), np.random.default_rng(0).uniform(-0.5, 0.5, (7, 2))
+    robot, q0 = bundled("double_pendulum"), np.random.default_rng(0).uniform(-0.5, 0.5, (7, 2))
     q0[3], q0[5] = (2.5, 0.7), (3.0, -0.7)
     law, good = options.get("controller", breaking_law), [0, 1, 2, 4, 6]
 
@@ -179,7 +180,7 @@ def test_other_motions_go_on_to_their_end(options, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 def test_other_linkages_go_on_to_their_end():
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     q, tau = np.tile(robot.neutral(), (6, 1)), np.zeros((6, robot.nv))
     tau[4, 0], tau[1, 0], good = 1e5, 3e4, [0, 2, 3, 5]
 
@@ -202,7 +203,7 @@ def test_other_linkages_go_on_to_their_end():
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_the_linkage_that_comes_apart_is_named(integrator):
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     q = np.tile(robot.neutral(), (6, 1))
     tau = np.zeros((6, robot.nv))
     tau[4, 0] = 1e5

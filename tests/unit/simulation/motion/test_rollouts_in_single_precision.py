@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import controllers
@@ -38,7 +39,7 @@ def check(single, double):
 
 @pytest.fixture(scope="module")
 def arm():
-    return rd.load("puma560")
+    return bundled("puma560")
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit"])
@@ -141,7 +142,7 @@ def test_files_keep_single_precision(arm, tmp_path):
 
 
 def test_rounding_is_no_energy_from_nowhere():
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     q = np.array([[0.7, 0.1], [0.0, 0.0]], np.float32)
     with warnings.catch_warnings():
         warnings.simplefilter("error", rd.errors.EnergyWarning)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
@@ -101,7 +102,7 @@ def test_wrong_arguments(double, wrong):
 
 
 def test_torques_of_a_linkage_that_are_not_finite():
-    robot = rd.load("five_bar")
+    robot = bundled("five_bar")
     with pytest.raises(SimulationError, match="no longer finite") as caught:
         rd.simulate(robot, lambda t, q, v: np.full(4, np.nan if t > 0.005 else 0.0), duration=0.02)
     assert len(caught.value.trajectory.t) > 4
@@ -216,14 +217,14 @@ def test_save(double, tmp_path):
 
 
 def test_a_trajectory_says_how_long_it_is():
-    run = rd.simulate(rd.load("double_pendulum"), duration=0.1, step=1e-2)
+    run = rd.simulate(bundled("double_pendulum"), duration=0.1, step=1e-2)
     assert repr(run) == "<Trajectory of 'double_pendulum': 11 samples, 0 to 0.1 s>"
     assert "0.05 s" in repr(run[5])
     assert "without samples" in repr(run[:0])
 
 
 def test_an_open_start_comes_with_a_closed_one():
-    robot = rd.load("four_bar")
+    robot = bundled("four_bar")
     with pytest.raises(rd.AssemblyError, match="a closed posture near it is") as caught:
         rd.simulate(robot, q0=[0.5, 0.0, 0.0], duration=0.01)
     q = caught.value.q

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
@@ -66,7 +67,7 @@ def test_a_motor_behind_a_spindle_turns(ratio, units, label):
 
 def test_motors_behind_joints_of_several_speeds_have_their_names():
     """The drives of a delta stand at other places among its speeds than among its joints."""
-    delta = rd.load("delta")
+    delta = bundled("delta")
     table = rd.simulate(delta, duration=0.002, limits="ignore").sizing()
     assert tuple(table) == delta.actuated_joints
     ratios = {name: delta.gear_ratios[delta.joints[name].v].item() for name in table}
@@ -93,7 +94,7 @@ def test_of_simultaneous_motions_the_largest_counts(robot):
 
 
 def test_the_limit_of_the_joint_counts_where_it_is_less():
-    robot = rd.load("palletizer")
+    robot = bundled("palletizer")
     push = np.arange(robot.nv) * [name in robot.actuated_joints for name in robot.joint_names]
     run = rd.simulate(robot, lambda t, q, v: push, duration=0.02, limits="ignore")
     sizing = run.sizing()
@@ -213,7 +214,7 @@ def test_limits_that_are_far_do_not_stretch_the_plane(robot, tmp_path):
 def test_motors_side_by_side(robot, tmp_path):
     from matplotlib.figure import Figure
 
-    robot = rd.load("double_pendulum")
+    robot = bundled("double_pendulum")
     run = rd.simulate(robot, lambda t, q, v: [1.0, 2.0], duration=0.05)
     figure = run.sizing().plot(tmp_path / "motors.png")
     assert [axis.get_title(loc="left").split("\n")[0] for axis in figure.axes] == [

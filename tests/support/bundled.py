@@ -1,0 +1,15 @@
+"""Bundled robots, each loaded once a process: robots do not change."""
+
+from __future__ import annotations
+
+import functools
+
+import robodyn as rd
+
+__all__ = ["bundled"]
+
+
+@functools.cache
+def bundled(name):
+    """The robot of this name; for tests to which it makes no difference who has called it."""
+    return rd.load(name)
