@@ -365,7 +365,7 @@ def all_finite(x: Array) -> bool:
     """Whether all numbers are finite."""
     if not x.ndim:
         return math.isfinite(x)
-    if x.size <= _FEW and math.isfinite(sum(x.ravel().tolist())):
+    if x.size <= _FEW and math.isfinite(sum((x if x.ndim == 1 else x.ravel()).tolist())):
         return True
     return bool(np.isfinite(x).all())  # finite numbers may have no finite sum
 

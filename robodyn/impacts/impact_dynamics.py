@@ -321,8 +321,8 @@ class ImpactDynamics:
         self, link: str, controlled: Iterable[str], other: str = "", against: bool = False
     ) -> HitForm:
         """Options of the functions of impulses with driven joints."""
-        names = named_alone("controlled", controlled)
-        return HitForm(link, other, against, self.speeds("controlled", names))
+        speeds = () if controlled == () else self.speeds("controlled", controlled)
+        return HitForm(link, other, against, speeds)
 
     @cached_property
     def cut_joints(self) -> frozenset[str]:

@@ -99,7 +99,9 @@ def _by_code(
     name = "impact_that_sticks" if direction is None else name
     arrays = (*state, point, *along, e, *of_partner(places, partner), *((mu,) if mu else ()))
     make = _maker(dynamics, form, direction is not None)
-    hit: Impact | None = dynamics.code.of(name, form.options, arrays, base, make, "impact")
+    met = form.other or form.against  # which the method was not given as arrays
+    method = "impact of two" if met else "impact"
+    hit: Impact | None = dynamics.code.of(name, form.options, arrays, base, make, method)
     return hit
 
 

@@ -74,9 +74,7 @@ class Regularity:
         if rows is None:
             return None
         chosen: dict[str, Any] = {**rows, "probe": self._programs.probe}
-        if self._model.setup.rheonomic:
-            return lambda q: self._evaluator.call("loop_conditioning", (q,), **chosen)
-        return self._evaluator.function("loop_conditioning", **chosen)
+        return lambda q: self._evaluator.call("loop_conditioning", (q,), **chosen)
 
     def _lost(self, rows: ConstraintRows, q: Array, v: Array, single: bool) -> tuple[Array, Array]:
         """Distance to a singular posture, and the part of results that may be wrong."""
