@@ -111,11 +111,8 @@ class ForwardPass:
         motion = self._stepper.compiled(times, q, v, compiled, tabled=len(times))
         assert motion is not None, "a robot with motors has joints"
         if signals is not None:
-            inputs = motion.sample_inputs(0)
-            assert inputs is not None, "nothing is there yet"
-            given = inputs.signals
-            given[1 : 1 + len(signals)] = signals
-            motion.load_tables(inputs)
+            motion.fill_tables(0)
+            motion.replace_signals(1, signals)
         sizes = run.q.shape[1], *[run.v.shape[1]] * 3
         samples = [np.empty((len(times), count, size)) for size in sizes]
         nothing = np.empty((len(times), count, 0))

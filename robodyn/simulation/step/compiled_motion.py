@@ -181,8 +181,12 @@ class CompiledMotion:
                 self._point_tables("corrections", loads.tables(own.corrections, 2, dtype))
         return stop - 1
 
-    def _point_tables(self, function: str, tables: Sequence[Table]) -> None:
-        for k, table in enumerate(tables):
+    def replace_signals(self, first: int, tables: Sequence[Table]) -> None:
+        """Give signals of the controller, from one on, other values than in the tables."""
+        self._point_tables("control", tables, first)
+
+    def _point_tables(self, function: str, tables: Sequence[Table], first: int = 0) -> None:
+        for k, table in enumerate(tables, first):
             self._arguments.point_table(f"{function}{k}", table)
 
     # -- steps --------------------------------------------------------------------------------
