@@ -112,7 +112,7 @@ class ForwardPass:
         assert motion is not None, "a robot with motors has joints"
         if signals is not None:
             motion.fill_tables(0)
-            motion.point_tables("control", signals, 1)
+            motion.replace_signals(1, signals)
         sizes = run.q.shape[1], *[run.v.shape[1]] * 3
         samples = [np.empty((len(times), count, size)) for size in sizes]
         nothing = np.empty((len(times), count, 0))

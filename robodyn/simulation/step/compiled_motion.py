@@ -171,18 +171,21 @@ class CompiledMotion:
         self._set_functions()
         self._tabled = first, stop
         self._arguments.set(table=first)
-        self.point_tables("control", signals)
+        self._point_tables("control", signals)
         if loads is not None:
             own, dtype = self._functions, self.v.dtype
             for name, x in zip("qva", loads.driven, strict=False):
                 self._arguments.point(f"path_{name}", np.ascontiguousarray(x, dtype))
-            self.point_tables("dynamics", loads.tables(own.dynamics, own.before_loads, dtype))
+            self._point_tables("dynamics", loads.tables(own.dynamics, own.before_loads, dtype))
             if own.corrections is not None:
-                self.point_tables("corrections", loads.tables(own.corrections, 2, dtype))
+                self._point_tables("corrections", loads.tables(own.corrections, 2, dtype))
         return stop - 1
 
-    def point_tables(self, function: str, tables: Sequence[Table], first: int = 0) -> None:
-        """Let a function (control, dynamics, corrections) read its inputs from one on of tables."""
+    def replace_signals(self, first: int, tables: Sequence[Table]) -> None:
+        """Give signals of the controller, from one on, other values than in the tables."""
+        self._point_tables("control", tables, first)
+
+    def _point_tables(self, function: str, tables: Sequence[Table], first: int = 0) -> None:
         for k, table in enumerate(tables, first):
             self._arguments.point_table(f"{function}{k}", table)
 
