@@ -21,7 +21,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.checks.energy_balance import only_known_forces_work, work_explains_energy
 from robodyn.simulation.checks.energy_samples import blocks_of
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import (
     ENERGY_AT_REST,
@@ -110,7 +109,6 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
         limits = part, ENERGY_ROUNDING_SINGLE, ENERGY_AT_REST_SINGLE
     if only_known_forces_work(motion) and work_explains_energy(motion, *limits, every):
         return None
-    motion = _in_double(motion) if single else motion
     energy, stored = _energies(motion)
     by_ends = _unexplained(motion, energy, stored, limits, False, every)
     if by_ends is None or every > 1:
@@ -121,25 +119,15 @@ def imbalance(motion: Trajectory, every: int = 1, order: int = 2) -> EnergyImbal
 
 def _some_motions(motion: Trajectory, distance: int) -> Trajectory:
     """Every ``distance``-th of simultaneous motions, whose wrenches must not differ."""
+    motions = math.prod(motion.q.shape[1:-1])
     parts: dict[str, Any] = {
-        name: x.reshape(len(motion), -1, x.shape[-1])[:, ::distance]
-        for name, x in _states(motion).items()
+        name: getattr(motion, name).reshape(len(motion), motions, -1)[:, ::distance]
+        for name in ("q", "v", "a", "tau")
     }
     return Trajectory(
         motion.t, **parts, joint_names=motion.joint_names, robot=_some_robots(motion, distance),
         driven=motion.driven, surroundings=motion.surroundings,
     )  # fmt: skip
-
-
-def _in_double(motion: Trajectory) -> Trajectory:
-    """The same samples in double precision."""
-    states: dict[str, Any] = {name: x.astype(float) for name, x in _states(motion).items()}
-    return replace(motion, **COMPUTED, **states)
-
-
-def _states(motion: Trajectory) -> dict[str, FloatArray]:
-    """Arrays of all samples."""
-    return {name: getattr(motion, name) for name in ("q", "v", "a", "tau")}
 
 
 def _some_robots(motion: Trajectory, distance: int) -> Robot | None:
@@ -199,7 +187,7 @@ def _worst(
     n = int(np.argmax(most - allowed))
     k = int(np.abs(gained[:, n]).argmax())
     q, v, a = (
-        x.reshape(len(motion), -1, x.shape[-1])[k : k + 2, n]
+        np.asarray(x.reshape(len(motion), -1, x.shape[-1])[k : k + 2, n], float)
         for x in (motion.q, motion.v, motion.a)
     )
     # the speed whose change differs most, in energy, from the integral of its acceleration

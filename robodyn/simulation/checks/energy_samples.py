@@ -38,7 +38,7 @@ class EnergySamples:
         robot, driven = motion.robot, motion.driven
         self._robot, self._loads = robot, motion.surroundings
         arrays = (motion.q, motion.v, motion.a, motion.tau)
-        q, v, a, tau = (np.asarray(x[own]) for x in arrays)
+        q, v, a, tau = (np.asarray(x[own], float) for x in arrays)
         n = len(q)
         q, v, a, tau = (x.reshape(n, -1, x.shape[-1]) for x in (q, v, a, tau))
         t = np.asarray(motion.t[own])
