@@ -126,10 +126,10 @@ def completed(
     if missing:
         q = _assembled(robot, q, missing, t, path)
         _check_determined(robot, q[[0, len(q) // 2, -1]], missing, path)
-    v = _filled(v, _rates(robot, t, q))
+    v = _gaps_replaced(v, _rates(robot, t, q))
     if missing:
         v = robot.consistent_velocity(q, v)
-    a = _filled(a, _rate(t, np.diff(v, axis=0)))
+    a = _gaps_replaced(a, _rate(t, np.diff(v, axis=0)))
     return t, q, v, a, tau
 
 
@@ -170,7 +170,7 @@ def _check_determined(robot: Robot, q: FloatArray, missing: tuple[str, ...], pat
         )
 
 
-def _filled(known: FloatArray, computed: FloatArray) -> FloatArray:
+def _gaps_replaced(known: FloatArray, computed: FloatArray) -> FloatArray:
     """Known values; columns with gaps are replaced by computed ones."""
     return np.where(np.isfinite(known).all(axis=0), known, computed)
 

@@ -109,7 +109,7 @@ def write_motion(
     with new_bag(as_path("path", path), storage) as (writer, tools):
         for name, text in (("/robot_description", description), (f"{topic}/about", about)):
             if text:
-                _latch(writer, tools, name, text, int(stamps[0]) if len(stamps) else 0)
+                _write_latched(writer, tools, name, text, int(stamps[0]) if len(stamps) else 0)
         if robot is not None and shown:
             for sensor in robot.sensors:
                 _write_sensor(writer, tools, robot, sensor, stamps, shown[sensor.name])
@@ -130,7 +130,7 @@ def _stamps(t: FloatArray, start: float) -> NDArray[np.int64]:
     return np.asarray(np.maximum.accumulate(stamps - count) + count)
 
 
-def _latch(writer: Any, tools: SimpleNamespace, topic: str, text: str, stamp: int) -> None:
+def _write_latched(writer: Any, tools: SimpleNamespace, topic: str, text: str, stamp: int) -> None:
     q, never = tools.qos, tools.qos.QosTime(9223372036, 854775807)
     latched = q.Qos(
         q.QosHistory.KEEP_LAST,
@@ -217,7 +217,7 @@ def _write_samples(
         if columns.poses:
             messages[MULTI_DOF] = _poses(kinds, head, columns, all_q[k], all_v[k], all_tau[k])
         messages[JOINT_STATE] = kinds[JOINT_STATE](
-            head, list(columns.names), q[k], v[k], _known(tau[k])
+            head, list(columns.names), q[k], v[k], _finite_or_empty(tau[k])
         )  # last: with it, the sample is complete
         for kind, message in messages.items():
             writer.write(open_topics[kind], stamp, serialize(message, kind))
@@ -227,7 +227,7 @@ def _rows(x: FloatArray, columns: tuple[int, ...]) -> FloatArray:
     return np.ascontiguousarray(x[:, columns], dtype=np.float64)
 
 
-def _known(x: FloatArray) -> FloatArray:
+def _finite_or_empty(x: FloatArray) -> FloatArray:
     """The numbers; an empty list if one is not known, since readers of ROS do not expect NaN."""
     return x if np.isfinite(x).all() else x[:0]
 

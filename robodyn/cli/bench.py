@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             found.append({"name": name, "problem": str(error)})
             continue
         if name in theirs:
-            times["pinocchio_ns"] = 1e9 * _least(theirs[name], arguments.seconds)
+            times["pinocchio_ns"] = 1e9 * _shortest_time(theirs[name], arguments.seconds)
             times["ratio"] = times["pinocchio_ns"] / times["one_state_ns"]
         found.append({"name": name, **times})
     threads, cpu = rd.get_num_threads(), chosen_target().cpu
@@ -119,18 +119,18 @@ def _times(
     method, threads = getattr(robot, name), rd.get_num_threads()
     one = [np.array(x[0]) for x in states]
     many = [np.resize(x, (arguments.batch, x.shape[1])) for x in states]
-    found = {"one_state_ns": 1e9 * _least(lambda: method(*one), arguments.seconds)}
+    found = {"one_state_ns": 1e9 * _shortest_time(lambda: method(*one), arguments.seconds)}
     try:
         for label, count in (("batch_ns", 1), ("batch_threads_ns", threads)):
             rd.set_num_threads(count)
-            taken = _least(lambda: method(*many), arguments.seconds)
+            taken = _shortest_time(lambda: method(*many), arguments.seconds)
             found[label] = 1e9 * taken / arguments.batch
     finally:
         rd.set_num_threads(threads)
     return found
 
 
-def _least(call: Callable[[], object], seconds: float) -> float:
+def _shortest_time(call: Callable[[], object], seconds: float) -> float:
     """Shortest time of a call [s], among all calls that fit into ``seconds``."""
     call()  # compiles it
     timer = timeit.Timer(call)

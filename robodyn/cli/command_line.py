@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         typed, xacro_args = _split_xacro_args(sys.argv[1:] if argv is None else argv)
         given = argparse.Namespace(xacro_args=xacro_args, all_commands=_parser)
-        arguments = _parser(_asked_for(typed)).parse_args(typed, given)
+        arguments = _parser(_commands_to_import(typed)).parse_args(typed, given)
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
             status = int(arguments.run(arguments))
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(with_options(note), file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Exception) as error:
-        if not _interrupted(error):
+        if not _is_interrupted(error):
             raise
         print("\nrobodyn: interrupted", file=sys.stderr)
         return 130
@@ -99,7 +99,7 @@ def _print_warning(
     print(f"robodyn: warning: {with_options(str(message))}", file=sys.stderr)
 
 
-def _interrupted(error: BaseException | None) -> bool:
+def _is_interrupted(error: BaseException | None) -> bool:
     """Whether Ctrl-C caused an error; the code that it interrupts may raise another type."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -108,7 +108,7 @@ def _interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _asked_for(typed: Sequence[str]) -> Sequence[str]:
+def _commands_to_import(typed: Sequence[str]) -> Sequence[str]:
     """The commands to import: the one that the line names, or all."""
     if typed and typed[0] == "--version":
         return ()

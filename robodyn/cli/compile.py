@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     rd.set_compilation("eager")  # wait for the full code
     robot = loaded(arguments)
     status, before, compiled = 0, not_stored(), []
-    for name, work in _works(robot, arguments.functions, arguments.derivatives):
+    for name, work in _compilations(robot, arguments.functions, arguments.derivatives):
         began = time.perf_counter()
         try:
             work()
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     return status
 
 
-def _works(
+def _compilations(
     robot: rd.Robot, names: list[str], derivatives: bool
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """Name of everything to compile, and the call that compiles it."""

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = robot.mechanism
     _check(mechanism, strict_tree=arguments.strict_tree)
     write(mechanism, out, strict_tree=arguments.strict_tree)
-    lost = list(_lost(arguments.robot, mechanism, [item.message for item in caught]))
+    lost = list(_losses(arguments.robot, mechanism, [item.message for item in caught]))
     for others in (refused_by_others, left_out_by_others):
         lost += others(mechanism, strict_tree=arguments.strict_tree)
     counts = _counts(mechanism)
@@ -110,7 +110,7 @@ def _counts(mechanism: Mechanism) -> dict[str, int]:
     return {word: len(items) for word, items in parts.items() if items}
 
 
-def _lost(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
+def _losses(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
     """Lines about what was read leniently, and what the new file does not contain."""
     for warning in warned:
         for place in getattr(warning, "places", ()) or (warning,):

@@ -99,12 +99,14 @@ def _dependencies() -> Iterator[Finding]:
     """The packages that robodyn requires."""
     for needed in requirements():
         if not needed.extra:
-            problem = _broken(needed.package) if needed.is_met else install_command(needed.text)
+            problem = (
+                _import_error(needed.package) if needed.is_met else install_command(needed.text)
+            )
             text = f"{needed.found or 'missing'} (robodyn needs {needed.text})"
             yield Finding(needed.package, text, problem)
 
 
-def _broken(package: str) -> str:
+def _import_error(package: str) -> str:
     """Why an installed package cannot be imported; empty if it can."""
     try:
         importlib.import_module(COMPILED.get(package, package))

@@ -102,11 +102,11 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
     """Warnings about joints of loops that cannot move at all."""
     if not robot.nc:
         return []
-    still = _still(robot, closed)
+    still = _immobile_joints(robot, closed)
     if still and len(still) < len(robot.joint_names):
         try:  # a joint also has no speed where its motion reverses: check another posture
             way = STEP * _motions(robot, closed).sum(axis=0)
-            still &= _still(robot, robot.assemble(robot.integrate(closed, way)))
+            still &= _immobile_joints(robot, robot.assemble(robot.integrate(closed, way)))
         except RobodynError:
             return []
     names = [name for name in robot.joint_names if name in still]
@@ -129,7 +129,7 @@ def _motions(robot: rd.Robot, q: FloatArray) -> FloatArray:
     return np.asarray(Vt[int(robot.loop_rank(q).rank) :])
 
 
-def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
+def _immobile_joints(robot: rd.Robot, q: FloatArray) -> set[str]:
     """Indices of joints that have no speed in any of the possible motions."""
     speeds = np.abs(_motions(robot, q)).max(axis=0, initial=0.0)
     return {name for name in robot.joint_names if speeds[robot.joints[name].v].max() < 1e-9}
@@ -142,12 +142,12 @@ def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> 
         "world"
     ]
     for link, X in zip(gap.links, gap.poses, strict=True):
-        lines.append(f"    on {link!r:{width}} {_placed(X)}")
+        lines.append(f"    on {link!r:{width}} {_pose_as_urdf(X)}")
     instead = f", instead of {cut.distance:.4g} m" if isinstance(cut, Loop) and cut.distance else ""
     return UrdfNote("\n".join((*lines, f"    {gap}{instead}")), **robot.mechanism.where(cut))
 
 
-def _placed(X: FloatArray) -> str:
+def _pose_as_urdf(X: FloatArray) -> str:
     """A pose in the notation of URDF."""
     pose = Pose.from_matrix(X)
     xyz, rpy = (" ".join(f"{x + 0.0:.4g}" for x in np.round(p, 9)) for p in (pose.xyz, pose.rpy))

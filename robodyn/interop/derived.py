@@ -21,7 +21,7 @@ def with_jacobians(function: Function, names: Sequence[str]) -> Function:
     The array has a row for each number of the outputs, and a column for each number of the inputs
     that are named.
     """
-    graph, given = _begin(function.inputs)
+    graph, given = _graph_of(function.inputs)
     results, slopes = inline(function.program, given), [*_slopes(function, names, given)]
     shape = len(results), sum(_size(function, name) for name in names)
     results += [x for row in zip(*slopes, strict=True) for part in row for x in part]
@@ -32,9 +32,9 @@ def with_jacobians(function: Function, names: Sequence[str]) -> Function:
 def pushforward(function: Function, names: Sequence[str]) -> Function:
     """Changes of the outputs, from the inputs and, after them, changes of those that are named."""
     by_name = {port.name: port for port in function.inputs}
-    moved = tuple(_like(by_name[name], "change of ") for name in names)
-    outputs = tuple(_like(port, "change of ") for port in function.outputs)
-    graph, given, changes = _begin_with(function.inputs, moved)
+    moved = tuple(_input_like(by_name[name], "change of ") for name in names)
+    outputs = tuple(_input_like(port, "change of ") for port in function.outputs)
+    graph, given, changes = _graph_with_numbers(function.inputs, moved)
     results: list[Number] = [0.0] * sum(port.size for port in outputs)
     for slopes, change in zip(_slopes(function, names, given), changes, strict=True):
         for k, row in enumerate(slopes):
@@ -49,9 +49,9 @@ def pullback(function: Function, names: Sequence[str]) -> Function:
     They are its inputs after those of the function.
     """
     by_name = {port.name: port for port in function.inputs}
-    weights = tuple(_like(port, "weight of ") for port in function.outputs)
-    outputs = tuple(_like(by_name[name], "slope by ") for name in names)
-    graph, given, pulled = _begin_with(function.inputs, weights)
+    weights = tuple(_input_like(port, "weight of ") for port in function.outputs)
+    outputs = tuple(_input_like(by_name[name], "slope by ") for name in names)
+    graph, given, pulled = _graph_with_numbers(function.inputs, weights)
     weight = [w for numbers in pulled for w in numbers]
     results = [
         _sum([w * row[k] for w, row in zip(weight, slopes, strict=True)])
@@ -78,16 +78,16 @@ def _size(function: Function, name: str) -> int:
     return size
 
 
-def _begin(ports: Sequence[Port]) -> tuple[Graph, list[Number]]:
+def _graph_of(ports: Sequence[Port]) -> tuple[Graph, list[Number]]:
     graph = Graph()
     return graph, list(inputs(graph, 0, sum(port.size for port in ports)))
 
 
-def _begin_with(
+def _graph_with_numbers(
     ports: Sequence[Port], more: Sequence[Port]
 ) -> tuple[Graph, list[Number], list[list[Number]]]:
     """A graph, the numbers of some inputs, and those of each of some more."""
-    graph, given = _begin((*ports, *more))
+    graph, given = _graph_of((*ports, *more))
     first, parts = sum(port.size for port in ports), list[list[Number]]()
     at = first
     for port in more:
@@ -103,7 +103,7 @@ def _sum(terms: Sequence[Number]) -> Number:
     return total
 
 
-def _like(port: Port, before: str) -> Port:
+def _input_like(port: Port, before: str) -> Port:
     return Port(before + port.name, port.shape)
 
 

@@ -70,7 +70,7 @@ class PostureSearch:
             other = self._starts.restart(k, self._limits)
             if other is not None:
                 tried = np.repeat(other[None], len(left), axis=0)
-                self._keep(q, error, left, tried, self._improve(tried, left, STEPS)[:, 0])
+                self._keep_improved(q, error, left, tried, self._improve(tried, left, STEPS)[:, 0])
                 left = open_rows(error)
                 if not len(left):
                     return q, error
@@ -92,7 +92,7 @@ class PostureSearch:
             self._improve(tried, rows, CLOSING_STEPS, LOOPS_FIRST)
             found = self._improve(tried, rows, STEPS)[:, 0]
             best = int(np.argsort(found)[0])  # what is no number comes last
-            self._keep(q, error, rows[:1], tried[best : best + 1], found[best : best + 1])
+            self._keep_improved(q, error, rows[:1], tried[best : best + 1], found[best : best + 1])
 
     def _nearest(self, q: FloatArray, error: FloatArray, left: Array, begun: FloatArray) -> None:
         """For targets out of reach: where short steps come to rest from several starts."""
@@ -101,9 +101,11 @@ class PostureSearch:
         starts = [begun, q[left], *(np.repeat(x[None], len(left), axis=0) for x in within)]
         error[left] = np.inf
         for tried in starts:
-            self._keep(q, error, left, tried, self._settled(tried, left), 1.0 + NEARER_POSTURE)
+            self._keep_improved(
+                q, error, left, tried, self._refined(tried, left), 1.0 + NEARER_POSTURE
+            )
 
-    def _settled(self, q: FloatArray, rows: Array) -> FloatArray:
+    def _refined(self, q: FloatArray, rows: Array) -> FloatArray:
         """Short steps, in place, and shorter ones where they swing about a posture; errors."""
         damping, own = SHORT.copy(), np.arange(len(rows))
         error, last = self._improve(q, rows, LAST_STEPS, damping).T.copy()
@@ -118,7 +120,7 @@ class PostureSearch:
         return np.asarray(error)
 
     @staticmethod
-    def _keep(
+    def _keep_improved(
         q: FloatArray,
         error: FloatArray,
         left: Array,

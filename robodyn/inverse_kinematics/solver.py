@@ -77,18 +77,18 @@ class InverseKinematics:
         arrays, limits = _arrays(targets), truth("limits", limits)
         points = tuple(name for name, x in arrays.items() if x.shape[-2:] != (4, 4))
         choices = _Choices(tuple(arrays), points, limits)
-        wish = None if posture is None else self._wish(posture, limits)
+        wish = None if posture is None else self._preferred(posture, limits)
         start = self._start(q0, wish)
         batches = [x.shape[: -1 if n in points else -2] for n, x in arrays.items()]
         batch = _together(batches, arrays, start, wish)
         search = self._search(choices, arrays, batch, wish, base)
-        q, error = search.found(self._begun(start, limits, batch))
+        q, error = search.found(self._starts_within(start, limits, batch))
         left = open_rows(error)
         if len(left):
             _refuse_wrong(arrays, points)
             q[left] = self._starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
-        q = self._unwound(q, start if wish is None else wish, limits, batch)
+        q = self._without_whole_turns(q, start if wish is None else wish, limits, batch)
         reached = error <= TARGET_REACHED
         result = IKResult(
             q.reshape(*batch, self._space.nq),
@@ -97,7 +97,7 @@ class InverseKinematics:
             self._model.joints,
         )
         if len(left) and not reached.all():
-            self._announce(result)
+            self._warn_out_of_reach(result)
         return result
 
     def _search(
@@ -118,7 +118,7 @@ class InverseKinematics:
         iteration = self.iteration(choices)
         return PostureSearch(self._starts, choices.limits, iteration, goals, fixed, wished)
 
-    def _begun(self, start: FloatArray, limits: bool, batch: tuple[int, ...]) -> FloatArray:
+    def _starts_within(self, start: FloatArray, limits: bool, batch: tuple[int, ...]) -> FloatArray:
         """Where the search begins, within limits, shape (n, nq)."""
         if start is self._starts.neutral:
             within = self._starts.neutral_within(limits)
@@ -128,7 +128,7 @@ class InverseKinematics:
             within = np.broadcast_to(within, (*batch, self._space.nq))
         return within.reshape(math.prod(batch), self._space.nq)
 
-    def _unwound(
+    def _without_whole_turns(
         self, q: FloatArray, near: FloatArray, limits: bool, batch: tuple[int, ...]
     ) -> FloatArray:
         """The same postures without whole turns away from one, shape (n, nq)."""
@@ -140,7 +140,7 @@ class InverseKinematics:
         bounds = (self._model.lower, self._model.upper) if limits else (-far, far)
         return nearest_turns(self._model, q, guess, *bounds)
 
-    def _announce(self, result: IKResult) -> None:
+    def _warn_out_of_reach(self, result: IKResult) -> None:
         """Warn once that targets are out of reach, as far as the search has seen."""
         missed = int(np.sum(~np.asarray(result.converged)))
         count = (
@@ -157,7 +157,7 @@ class InverseKinematics:
 
     # -- starts -------------------------------------------------------------------------------
 
-    def _wish(self, posture: ArrayLike, limits: bool) -> FloatArray:
+    def _preferred(self, posture: ArrayLike, limits: bool) -> FloatArray:
         """The preferred posture: nothing is wished beyond a limit."""
         wish = checked("posture", posture, self._space.nq, of=self._model.mechanism.name)
         return self._starts.within(wish, limits)

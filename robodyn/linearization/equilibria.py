@@ -116,7 +116,7 @@ class Equilibria:
         around = replace(around, locked=named("locked", around.locked))
         q = self._one("q", q, self._space.nq, "steady_motion")
         v = self._one("v", v, self._space.nv, "steady_motion")
-        turning = self._turning if v[self._turning].any() else []
+        turning = self._angular_speeds if v[self._angular_speeds].any() else []
         largest = max(1.0, float(np.abs(v).max(initial=0.0)))
 
         def left(local: Local) -> Array:
@@ -144,7 +144,7 @@ class Equilibria:
                     slope[:, k] = (ahead - behind) / (2.0 * PROBE)
             return Trial(local, left(local), slope)
 
-        still = self._still(v)
+        still = self._immobile_speeds(v)
         found = self._roots.newton(lambda x, w: trial(x, w, still), trial(q, v, still))
         if still and not found.is_root:
             found = self._roots.newton(trial, trial(q, v))
@@ -156,7 +156,7 @@ class Equilibria:
         model = self._linear_models.near(local.q, local.v, tau, around)
         return SteadyMotion(local.q, local.v, local.tau, model)
 
-    def _still(self, v: Array) -> tuple[int, ...]:
+    def _immobile_speeds(self, v: Array) -> tuple[int, ...]:
         """Speeds of joints that do not move in a state; those of a floating base may come to."""
         joints = [self._model.joints[name].v for name in self._model.joint_names]
         return tuple(
@@ -167,7 +167,7 @@ class Equilibria:
         )
 
     @property
-    def _turning(self) -> list[int]:
+    def _angular_speeds(self) -> list[int]:
         """Speeds of turning, not of sliding."""
         joints = [self._model.joints[name] for name in self._model.joint_names]
         return [

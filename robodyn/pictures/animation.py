@@ -74,7 +74,7 @@ def animate(
     with replacing(as_path("path", path)) as file, layout.canvas(None, film=True) as canvas:
         (axis,) = canvas.axes
         drawn = layout.axes(axis)
-        draw_legend(canvas, drawn, _richest(figures), arrow)
+        draw_legend(canvas, drawn, _busiest(figures), arrow)
         axis.set_title(" ", loc="left")
         canvas.figure.draw_without_rendering()
         canvas.figure.set_layout_engine("none")  # the same layout in all frames
@@ -96,6 +96,6 @@ def _draw_traces(drawn: StickAxes, t: FloatArray, places: FloatArray, now: float
         drawn.line(way[t <= now], color=color, linewidth=2.0, zorder=3.6)
 
 
-def _richest(figures: Sequence[StickFigure]) -> StickFigure:
+def _busiest(figures: Sequence[StickFigure]) -> StickFigure:
     """The figure with the most arrows and joints, whose legend serves all figures."""
     return max(figures, key=lambda figure: (len(figure.arrows), len(figure.dots)))

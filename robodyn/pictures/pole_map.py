@@ -54,7 +54,7 @@ def draw_poles(
     """
     with Canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
         (axis,) = canvas.axes
-        lines = _sampled(axis, poles) if sampled else _continuous(axis, poles)
+        lines = _sampled(axis, poles) if sampled else _draw_continuous_grid(axis, poles)
         if len(poles) == 1:
             rounding = POLE_SHOWN * float(np.abs(poles).max(initial=0.0))
             outside = (np.abs(poles) - 1.0 if sampled else poles.real) > rounding
@@ -69,7 +69,7 @@ def draw_poles(
         if names and len(names) <= NAMED:
             canvas.figure.draw_without_rendering()
             texts = [_label(*pair) for pair in names]
-            marks = [_around(axis, label.point) for label in texts]
+            marks = [_line_across_marker(axis, label.point) for label in texts]
             write_labels(axis, texts, [*lines, *marks], axis.transData.transform)
     return canvas.figure
 
@@ -78,13 +78,13 @@ def _label(pole: complex, name: str) -> Label:
     return Label(name, np.array([pole.real, pole.imag]), {"fontsize": 9.0, "color": INK})
 
 
-def _around(axis: Any, point: FloatArray) -> FloatArray:
+def _line_across_marker(axis: Any, point: FloatArray) -> FloatArray:
     """A line across the marker of a pole, which labels must not cover."""
     x, y = axis.transData.transform(point)
     return np.asarray(axis.transData.inverted().transform([[x - 7.0, y - 7.0], [x + 7.0, y + 7.0]]))
 
 
-def _continuous(axis: Any, poles: Array) -> list[FloatArray]:
+def _draw_continuous_grid(axis: Any, poles: Array) -> list[FloatArray]:
     """Draw the grid of continuous models; return the lines that labels should not cover."""
     size = np.abs(poles)
     size = size[size > POLE_SHOWN * size.max(initial=0.0)]

@@ -47,7 +47,7 @@ class StickAxes:
         for name, label, start, edge in zip("xyz", names, low, edges, strict=False):
             axis.set(**{f"{name}lim": (start, start + edge), f"{name}label": label})
         if self._solid:
-            _furnish(axis, edges, _azimuth(points))
+            _set_up_axes(axis, edges, _azimuth(points))
         else:
             axis.set_aspect("equal", "box")
             axis.grid(visible=True)
@@ -137,7 +137,7 @@ def box(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
     return 0.5 * (low + high - edges), edges
 
 
-def _furnish(axis: Any, edges: FloatArray, azimuth: float) -> None:
+def _set_up_axes(axis: Any, edges: FloatArray, azimuth: float) -> None:
     """Set three-dimensional axes to equal scales, few ticks and pale walls."""
     from matplotlib.ticker import MaxNLocator
 

@@ -83,7 +83,7 @@ def _draw(axis: Any, curve: MotorCurve) -> None:
     torque, speed = (x.reshape(len(x), -1) for x in (np.abs(curve.torque), np.abs(curve.speed)))
     driving = (curve.torque * curve.speed).reshape(torque.shape) >= 0.0
     for mask, color in ((driving, DRIVING), (~driving, BRAKING)):
-        shown = [np.where(_with_next(mask), x, np.nan) for x in (speed, torque)]
+        shown = [np.where(_extended_by_one(mask), x, np.nan) for x in (speed, torque)]
         axis.plot(*shown, color=color, alpha=0.9 if torque.shape[1] == 1 else 0.35)
     rms, mean = curve.continuous
     axis.plot(mean, rms, "X", color=INK, markersize=9.0, markeredgecolor="white", zorder=5)
@@ -96,20 +96,22 @@ def _draw(axis: Any, curve: MotorCurve) -> None:
         if near:
             line(top, color=LIMIT, linestyle="--", linewidth=1.2)
         text(0.0, ROOM * max(largest, top if near else 0.0))
-    axis.set_title(f"{curve.name}\n{_used(curve)}", loc="left", fontsize=9.0, fontweight="normal")
+    axis.set_title(
+        f"{curve.name}\n{_percentage_used(curve)}", loc="left", fontsize=9.0, fontweight="normal"
+    )
     axis.set_xlabel(f"speed [{curve.units[1]}]")
     axis.set_ylabel(f"torque [{curve.units[0]}]" if "m" in curve.units[0] else "force [N]")
     axis.grid(visible=True)
 
 
-def _with_next(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _extended_by_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The mask with the sample after each of its runs, so that curves of two colours meet."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]
     return wider
 
 
-def _used(curve: MotorCurve) -> str:
+def _percentage_used(curve: MotorCurve) -> str:
     """The percentage of its limits that a motor uses."""
     parts = [
         f"{100.0 * float(np.abs(value).max(initial=0.0)) / top:.0f} % of {name}"

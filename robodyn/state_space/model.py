@@ -230,14 +230,14 @@ class StateSpace:
         -----
         Staircase form by orthogonal transformations of the balanced model [Van Dooren 1981].
         """
-        return self._unreached(self.A, self.B)
+        return self._uncontrollable(self.A, self.B)
 
     def unobservable_modes(self) -> tuple[Mode, ...]:
         """Modes that no output depends on; ``shape`` is the motion of the states."""
         swapped = np.swapaxes(self.A, -1, -2), np.swapaxes(self.C, -1, -2)
-        return self._unreached(*swapped)
+        return self._uncontrollable(*swapped)
 
-    def _unreached(self, A: Array, B: Array) -> tuple[Mode, ...]:
+    def _uncontrollable(self, A: Array, B: Array) -> tuple[Mode, ...]:
         self._one("controllability")
         scaled_A, units = balanced(A, WIDEST)
         rest = untouched(scaled_A, B / units[:, None])

@@ -78,7 +78,7 @@ def untouched(A: Array, B: Array) -> Array:
     left = np.eye(n)
     largest = 1.0
     for _ in range(n):
-        values, rank = _range(left.T @ fresh, UNREACHED_MODE * largest)
+        values, rank = _column_space(left.T @ fresh, UNREACHED_MODE * largest)
         if not rank:
             break
         new = left @ values[:, :rank]
@@ -89,7 +89,7 @@ def untouched(A: Array, B: Array) -> Array:
     return left
 
 
-def _range(x: Array, least: float) -> tuple[Array, int]:
+def _column_space(x: Array, least: float) -> tuple[Array, int]:
     """An orthonormal basis whose first vectors span the columns of a matrix, and their number."""
     U, sizes, _ = np.linalg.svd(x, full_matrices=True)
     return U, int((sizes > least * max(1.0, x.shape[0])).sum())

@@ -81,7 +81,7 @@ def read_coupled(
         return None
     if is_general(element):
         return _general(reader, element, names, actuators)
-    return _pair(reader, element, kind, actuators, gear)
+    return _read_differential_or_four_bar(reader, element, kind, actuators, gear)
 
 
 def _general(
@@ -98,16 +98,16 @@ def _general(
     if reader.unread > before:
         return None
     rows = tuple(tuple(values[k * n : k * n + n]) for k in range(n))
-    made = _made(reader, element, lambda name: Transmission(name, tuple(names), rows))
+    made = _built_or_problem(reader, element, lambda name: Transmission(name, tuple(names), rows))
     for joint in names if made else ():
         actuators.setdefault(joint, Actuator())
     return made
 
 
-def _pair(
+def _read_differential_or_four_bar(
     reader: Reader, element: Element, kind: str, actuators: dict[str, Actuator], gear: Gear
 ) -> Transmission | None:
-    found = [_by_role(reader, element, kind, tag) for tag in ("joint", "actuator")]
+    found = [_ordered_by_role(reader, element, kind, tag) for tag in ("joint", "actuator")]
     if not all(found):
         return None
     driven, driving = found
@@ -118,7 +118,7 @@ def _pair(
     motors = [gear(reader, [x]) for x in driving]
     names = [x.get("name", "") for x in driven]
     turns = tuple(1.0 if x is None else x for x in reductions)
-    made = _made(reader, element, lambda name: _PAIRS[kind](name, names, turns))
+    made = _built_or_problem(reader, element, lambda name: _PAIRS[kind](name, names, turns))
     if made is None:
         return None
     for joint, motor, (ratio, inertia) in zip(names, driving, motors, strict=True):
@@ -129,7 +129,7 @@ def _pair(
     return made
 
 
-def _made(
+def _built_or_problem(
     reader: Reader, element: Element, make: Callable[[str], Transmission]
 ) -> Transmission | None:
     """The transmission, or a problem where its numbers are wrong."""
@@ -141,7 +141,7 @@ def _made(
     return dataclasses.replace(made, line=line_of(element))
 
 
-def _by_role(reader: Reader, element: Element, kind: str, tag: str) -> list[Element]:
+def _ordered_by_role(reader: Reader, element: Element, kind: str, tag: str) -> list[Element]:
     """The two joints, or motors, in the order of their roles; a problem where there are others."""
     parts, expected = element.findall(tag), [f"{tag}1", f"{tag}2"]
     if len(parts) != 2:
@@ -184,7 +184,7 @@ def read_actuators(
                 joint = reader.name(element, "joint")
                 if joint in motors:
                     reader.problem(element, f"a second motor for joint {joint!r}; keep one")
-                elif joint is not None and _known(reader, element, joint, joints):
+                elif joint is not None and _is_known_joint(reader, element, joint, joints):
                     motors[joint] = _read_motor(reader, element, links)
                     found.actuators[joint] = motors[joint]
                 continue
@@ -237,7 +237,7 @@ class _Found:
                 yield x
 
 
-def _known(
+def _is_known_joint(
     reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint | Loop]
 ) -> bool:
     if joint not in joints:

@@ -37,14 +37,14 @@ def is_urdf_object(source: Any) -> bool:
 def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
     """Mechanism of a model of urdfpy, urchin or yourdfpy, and warnings about it."""
     robot = getattr(source, "robot", source)
-    links = tuple(_made(_link, link, "link") for link in robot.links)
-    joints = tuple(_made(_joint, joint, "joint") for joint in robot.joints)
+    links = tuple(_with_name_in_errors(_link, link, "link") for link in robot.links)
+    joints = tuple(_with_name_in_errors(_joint, joint, "joint") for joint in robot.joints)
     name = str(getattr(robot, "name", None) or "robot")
     mechanism = Mechanism(name, links, joints, actuators=_actuators(robot, joints))
     return mechanism, [*_invented_inertias(links), *_couplings_left_out(robot)]
 
 
-def _made(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
+def _with_name_in_errors(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
     """A link or joint; errors about its numbers name it."""
     try:
         return make(given)
@@ -105,7 +105,11 @@ def _joint(joint: Any) -> Joint:
     axis = _vector(joint.axis) if kind.axes else (1.0, 0.0, 0.0)
     dynamics, mimic = getattr(joint, "dynamics", None), getattr(joint, "mimic", None)
     if mimic is not None and kind.nv:
-        mimic = Mimic(str(mimic.joint), _or(mimic.multiplier, 1.0), _or(mimic.offset, 0.0))
+        mimic = Mimic(
+            str(mimic.joint),
+            _value_or_default(mimic.multiplier, 1.0),
+            _value_or_default(mimic.offset, 0.0),
+        )
     else:
         mimic = None
     return Joint(
@@ -116,8 +120,8 @@ def _joint(joint: Any) -> Joint:
         _pose(joint.origin),
         axis,
         limits=_limits(getattr(joint, "limit", None), kind),
-        damping=_or(getattr(dynamics, "damping", None), 0.0),
-        friction=_or(getattr(dynamics, "friction", None), 0.0),
+        damping=_value_or_default(getattr(dynamics, "damping", None), 0.0),
+        friction=_value_or_default(getattr(dynamics, "friction", None), 0.0),
         mimic=mimic,
     )
 
@@ -129,11 +133,14 @@ def _limits(limit: Any, kind: JointKind) -> Limits | None:
     if lower > upper:
         lower, upper = -math.inf, math.inf
     return Limits(
-        float(lower), float(upper), _or(limit.velocity, math.inf), _or(limit.effort, math.inf)
+        float(lower),
+        float(upper),
+        _value_or_default(limit.velocity, math.inf),
+        _value_or_default(limit.effort, math.inf),
     )
 
 
-def _or(value: Any, default: float) -> float:
+def _value_or_default(value: Any, default: float) -> float:
     return default if value is None else float(value)
 
 
@@ -165,5 +172,5 @@ def _actuators(robot: Any, joints: tuple[Joint, ...]) -> tuple[tuple[str, Actuat
             ratio = getattr(motor, "mechanicalReduction", None)
             ratio = getattr(motor, "mechanical_reduction", None) if ratio is None else ratio
             name = str(getattr(motor, "name", ""))
-            found.setdefault(driven[0], Actuator(_or(ratio, 1.0), name=name))
+            found.setdefault(driven[0], Actuator(_value_or_default(ratio, 1.0), name=name))
     return tuple(found.items())

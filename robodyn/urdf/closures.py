@@ -107,7 +107,7 @@ class Closures:
         else:
             self.couplings.append(closure)
 
-    def _kind(self, element: Element, ending: str = "") -> JointKind | None:
+    def _kind_of(self, element: Element, ending: str = "") -> JointKind | None:
         word = self.reader.name(element, "type")
         if word is None:
             return None
@@ -118,7 +118,7 @@ class Closures:
             return None
         return LOOP_WORDS[word]
 
-    def _end(self, element: Element, *tags: str) -> tuple[Element | None, str | None]:
+    def _link_of(self, element: Element, *tags: str) -> tuple[Element | None, str | None]:
         """Find the child that names a link, and the link; later tags are known misspellings."""
         for tag in tags:
             child = self.reader.only(element, tag)
@@ -131,9 +131,9 @@ class Closures:
 
     def _read_loop(self, element: Element) -> Loop | None:
         reader = self.reader
-        name, kind = reader.name(element), self._kind(element)
-        before, predecessor = self._end(element, "predecessor")
-        after, successor = self._end(element, "successor", "sucessor")
+        name, kind = reader.name(element), self._kind_of(element)
+        before, predecessor = self._link_of(element, "predecessor")
+        after, successor = self._link_of(element, "successor", "sucessor")
         if None in (name, kind) or before is None or after is None:
             return None
         one, two = (reader.pose(reader.only(side, "origin")) for side in (before, after))
@@ -141,9 +141,9 @@ class Closures:
 
     def _read_cut_joint(self, element: Element) -> Loop | None:
         reader = self.reader
-        name, kind = reader.name(element), self._kind(element)
-        _, parent = self._end(element, "parent")
-        _, child = self._end(element, "child")
+        name, kind = reader.name(element), self._kind_of(element)
+        _, parent = self._link_of(element, "parent")
+        _, child = self._link_of(element, "child")
         origin = reader.pose(reader.only(element, "origin"))
         return self._loop(element, name, kind, (parent, child), (origin, Pose()))
 
@@ -178,8 +178,11 @@ class Closures:
     def _read_loop_joint(self, element: Element) -> Loop | None:
         """``<loop_joint>`` of Drake and Isaac: a frame on each link, and the axis in both."""
         reader = self.reader
-        name, kind = reader.name(element), self._kind(element, "_joint")
-        (one, link1), (two, link2) = self._end(element, "link1"), self._end(element, "link2")
+        name, kind = reader.name(element), self._kind_of(element, "_joint")
+        (one, link1), (two, link2) = (
+            self._link_of(element, "link1"),
+            self._link_of(element, "link2"),
+        )
         if kind is None or one is None or two is None:
             return None
         if kind.parameters or len(kind.axes) > 1:
@@ -194,9 +197,9 @@ class Closures:
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
         reader = self.reader
-        name, kind = reader.name(element), self._kind(element, "_joint")
-        _, parent = self._end(element, "parent")
-        _, child = self._end(element, "child")
+        name, kind = reader.name(element), self._kind_of(element, "_joint")
+        _, parent = self._link_of(element, "parent")
+        _, child = self._link_of(element, "child")
         if kind is None:
             return None
         if kind.parameters:
@@ -232,8 +235,8 @@ class Closures:
     def _read_coupling(self, element: Element) -> Coupling | None:
         reader = self.reader
         name = reader.name(element)
-        _, predecessor = self._end(element, "predecessor")
-        _, successor = self._end(element, "successor", "sucessor")
+        _, predecessor = self._link_of(element, "predecessor")
+        _, successor = self._link_of(element, "successor", "sucessor")
         ratio, offset = reader.only(element, "ratio"), reader.only(element, "offset")
         values = (
             1.0 if ratio is None else reader.number(ratio, "value"),

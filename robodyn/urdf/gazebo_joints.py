@@ -44,16 +44,16 @@ class GazeboJoints:
         self._links = links
         self._joints = tuple(joints)
         self._frames = _frames_of_tree(links, self._joints)
-        self._exact_frames = _frames_of_tree(links, map(_exact, self._joints))
+        self._exact_frames = _frames_of_tree(links, map(_with_exact_turns, self._joints))
         self._read: dict[Element, SdfJoint | None] = {}
         for gazebo in robot.findall("gazebo"):
             if gazebo.get("reference") is None:
-                for element in self._ours(gazebo):
+                for element in self._joints_of_robot(gazebo):
                     self._read_one(element)
 
     def closures(self, gazebo: Element) -> Iterator[tuple[Element, Loop | Coupling | None]]:
         """Joints of one ``<gazebo>`` element between links of the robot."""
-        for element in [*self._ours(gazebo)]:
+        for element in [*self._joints_of_robot(gazebo)]:
             if element.get("type") == "gearbox":
                 yield element, read_gear(self._reader, element, self._joints, self._frames)
             elif (joint := self._read[element]) is not None:
@@ -61,7 +61,7 @@ class GazeboJoints:
             else:
                 yield element, None
 
-    def _ours(self, gazebo: Element) -> Iterator[Element]:
+    def _joints_of_robot(self, gazebo: Element) -> Iterator[Element]:
         """Joints whose links are the robot's; the others are the simulator's, and are warned of."""
         for joint in gazebo.findall("joint"):
             ends = [(joint.findtext(tag) or "").strip() for tag in ("parent", "child")]
@@ -94,7 +94,7 @@ class GazeboJoints:
             return None
 
 
-def _exact(joint: Joint) -> Joint:
+def _with_exact_turns(joint: Joint) -> Joint:
     """A joint whose origin has exact turns."""
     return dataclasses.replace(joint, origin=exact_pose(joint.origin))
 

@@ -168,11 +168,11 @@ def findings(
             warned += suspicions(mechanism)
     except RobodynError as error:
         return [error], []
-    accepted, found = _accepted(found, allow_unphysical, strict)
+    accepted, found = _warnings_and_errors(found, allow_unphysical, strict)
     return found, accepted + warned
 
 
-def _accepted(
+def _warnings_and_errors(
     found: Sequence[RobodynError], allow_unphysical: bool, strict: bool
 ) -> tuple[list[UrdfWarning], list[RobodynError]]:
     """What is only warned of, and the errors."""
@@ -197,7 +197,7 @@ def _read(source: Any, options: Options) -> Reading:
         reading = _read_document(open_document(source), options)
     if reading.mechanism is not None:
         if options.root is not None:
-            reading.mechanism = _with_root(reading.mechanism, options.root)
+            reading.mechanism = _rerooted(reading.mechanism, options.root)
         checked = check(reading.mechanism, graph=reading.complete)
         reading.mechanism = checked.mechanism
         reading.problems += checked.errors
@@ -206,7 +206,7 @@ def _read(source: Any, options: Options) -> Reading:
     return reading
 
 
-def _with_root(mechanism: Mechanism, root: str) -> Mechanism:
+def _rerooted(mechanism: Mechanism, root: str) -> Mechanism:
     """The same description with another link as its base."""
     names = [link.name for link in mechanism.links]
     if root not in names:

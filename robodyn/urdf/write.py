@@ -109,11 +109,11 @@ def write(
     for coupling in mechanism.couplings:
         lines += _coupling(coupling)
     for item in mechanism.link_elements:
-        lines += element(item.tag, _unusual(item))
+        lines += element(item.tag, _non_default_fields(item))
     for follower in mechanism.followers:
         lines += follower_element(follower)
     for rotor in mechanism.rotors:
-        lines += element("rotor", _unusual(rotor))
+        lines += element("rotor", _non_default_fields(rotor))
     said, _, extras = _actuated_extras(mechanism)
     lines += extras
     for transmission in mechanism.transmissions:
@@ -138,8 +138,8 @@ def as_written(mechanism: Mechanism, *, strict_tree: bool = False) -> Mechanism:
     kept = [joint for joint in mechanism.joints if joint not in cut]
     return dataclasses.replace(
         mechanism,
-        joints=tuple(map(_endless, map(_used, kept))),
-        loops=tuple(map(_used, (*map(_as_loop, cut), *mechanism.loops))),
+        joints=tuple(map(_as_continuous, map(_without_unused, kept))),
+        loops=tuple(map(_without_unused, (*map(_as_loop, cut), *mechanism.loops))),
     )
 
 
@@ -153,7 +153,7 @@ def _as_loop(joint: Joint) -> Loop:
     )
 
 
-def _endless(joint: Joint) -> Joint:
+def _as_continuous(joint: Joint) -> Joint:
     """A joint, which is continuous if it can turn on and on."""
     limits = joint.limits
     if joint.kind != revolute.KIND.name or (
@@ -163,7 +163,7 @@ def _endless(joint: Joint) -> Joint:
     return dataclasses.replace(joint, kind=continuous.KIND.name)
 
 
-def _used(item: _Item) -> _Item:
+def _without_unused(item: _Item) -> _Item:
     """A joint or a loop without what it does not use."""
     kind = joint_kind(item.kind)
     axis = item.axis if kind.axes else _X
@@ -180,7 +180,7 @@ def _root_without_name(mechanism: Mechanism) -> str | None:
     return None if graph_problems(plain) else find_root(plain)
 
 
-def _unusual(item: Any, *always: str) -> dict[str, object]:
+def _non_default_fields(item: Any, *always: str) -> dict[str, object]:
     """Fields of a dataclass, without those at their default."""
     return {
         field.name: getattr(item, field.name)
@@ -325,7 +325,7 @@ def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str
     Actuators read back in the order of these elements, so each ``<motor>`` goes before the element
     that says the next actuator.
     """
-    read_back = [_said_by(extra, mechanism) for extra in mechanism.extras]
+    read_back = [_motors_in_extra(extra, mechanism) for extra in mechanism.extras]
     spoken = [{} if x is None else dict(x.actuators) for x in read_back]
     transmissions = [y for x in read_back if x is not None for y in x.transmissions]
     motors: list[str] = []
@@ -346,7 +346,7 @@ def _actuated_extras(mechanism: Mechanism) -> tuple[list[Transmission], list[str
     return transmissions, motors, lines + ["  " + text for text in mechanism.extras[extra:]]
 
 
-def _said_by(extra: str, mechanism: Mechanism) -> Mechanism | None:
+def _motors_in_extra(extra: str, mechanism: Mechanism) -> Mechanism | None:
     """What an element that is kept as text says of motors."""
     if not extra.startswith(("<transmission", "<ros2_control")):
         return None
@@ -368,4 +368,4 @@ def _transmission(given: Transmission) -> list[str]:
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:
-    return element("motor", {"joint": joint, **_unusual(actuator)})
+    return element("motor", {"joint": joint, **_non_default_fields(actuator)})

@@ -108,7 +108,7 @@ class Viewer:
         legend = Legend(self)
         self.parts_panel = PartsPanel(self)
         self.forces_panel = ForcesPanel(self, legend, self.parts_panel)
-        self._pages = Pages(self.server, self._seen_from)
+        self._pages = Pages(self.server, self._camera_moved)
         self._exports = Exports(self, self._pages)
         PicturesPanel(self, self._exports)
         self.redraw()
@@ -239,7 +239,7 @@ class Viewer:
                     if playback is not None:
                         playback.playing.value = playing
 
-    def _seen_from(self, camera: Camera) -> None:
+    def _camera_moved(self, camera: Camera) -> None:
         """Place the numbers beside arrows for a camera."""
         with self.lock:
             self.drawing.arrows.camera = camera

@@ -134,7 +134,7 @@ IMAGES, VIDEOS = (".png", ".jpg", ".jpeg"), (".mp4", ".gif")
 
 def image_path(path: str | os.PathLike[str]) -> Path:
     """A path for `write_image`."""
-    return _ending(path, IMAGES)
+    return _suffix(path, IMAGES)
 
 
 def video_path(path: str | os.PathLike[str]) -> Path:
@@ -142,7 +142,7 @@ def video_path(path: str | os.PathLike[str]) -> Path:
 
     Raises `MissingExtraError` if PyAV is not installed (extra ``view``).
     """
-    given = _ending(path, VIDEOS)
+    given = _suffix(path, VIDEOS)
     if given.suffix.lower() == ".mp4":
         try:
             import av  # noqa: F401
@@ -151,7 +151,7 @@ def video_path(path: str | os.PathLike[str]) -> Path:
     return given
 
 
-def _ending(path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
+def _suffix(path: str | os.PathLike[str], known: tuple[str, ...]) -> Path:
     given = as_path("path", path)
     if given.suffix.lower() not in known:
         raise ShapeError(

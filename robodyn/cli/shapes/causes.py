@@ -84,12 +84,12 @@ def fault(
             'scale="0.001 0.001 0.001"'
         )
     reason = _impossible(found, OUTSIDE, WIDE, DENSE)
-    cause = _cause(inertia, written, X_WL, shape, found, certain=reason is not None)
+    cause = _fewest_mistakes(inertia, written, X_WL, shape, found, certain=reason is not None)
     if cause is None and explained:
         return None
     if cause is None:
         reason = _impossible(found, FAR_OUTSIDE, FAR_WIDE, FAR_DENSE)
-        return reason and reason + _own_values(inertia, shape, found)
+        return reason and reason + _values_of_solid(inertia, shape, found)
     if reason is None:
         reason = f"the inertia differs by {found.unlike:.0%} from that of its shapes, filled evenly"
     asked = " and ".join(cause.words)
@@ -111,7 +111,7 @@ def _impossible(found: ShapeFit, outside: float, wide: float, dense: float) -> s
     return None
 
 
-def _cause(
+def _fewest_mistakes(
     inertia: Inertia,
     written: MassProperties,
     X_WL: FloatArray,
@@ -215,7 +215,7 @@ def _corrected(inertia: Inertia, written: MassProperties, meant: MassProperties)
     return ", ".join(parts)
 
 
-def _own_values(inertia: Inertia, shape: Solid, found: ShapeFit) -> str:
+def _values_of_solid(inertia: Inertia, shape: Solid, found: ShapeFit) -> str:
     """What the filled shape has itself."""
     if found.outside > FAR_OUTSIDE * found.size:
         return f'; filled evenly, they have their centre at xyz="{_numbers(shape.center)}"'

@@ -72,13 +72,13 @@ def _found(
     part = dataclasses.replace(mechanism, links=tuple(judged))
     drawn = [link_geometry(part, package_dirs, element) for element in ELEMENTS]
     poses = _poses_at_zero(mechanism)
-    found = _unread(drawn, mechanism.file) if meshes and judged else []
+    found = _not_comparable(drawn, mechanism.file) if meshes and judged else []
     for link in judged:
         shapes = [geometry.shapes[link.name] for geometry in drawn]
         if link.inertia is None or sum(map(len, shapes)) < _number_of_shapes(link):
             continue  # a part of it could not be read
         try:
-            filled = _filled(shapes)
+            filled = _filled_solid(shapes)
         except ValueError as error:
             found.append(UrdfWarning(f"{error}: not compared", **mechanism.where(link)))
             continue
@@ -91,7 +91,7 @@ def _found(
     return found
 
 
-def _unread(drawn: list[Geometry], file: str | None) -> list[UrdfWarning]:
+def _not_comparable(drawn: list[Geometry], file: str | None) -> list[UrdfWarning]:
     """What cannot be compared."""
     notes = list(dict.fromkeys(note for geometry in drawn for note in geometry.notes))
     if notes:
@@ -108,7 +108,7 @@ def _number_of_shapes(link: Link) -> int:
     return sum(text.lstrip().startswith(tuple(f"<{x}" for x in ELEMENTS)) for text in link.extras)
 
 
-def _filled(shapes: list[tuple[Shape, ...]]) -> Solid | None:
+def _filled_solid(shapes: list[tuple[Shape, ...]]) -> Solid | None:
     """The body that fills the shapes of the first element; its hull is that of all."""
     kinds = [[solid(shape) for shape in of_element] for of_element in shapes]
     given = [joined(parts) for parts in kinds if parts]

@@ -35,7 +35,7 @@ def base_path(file: Path, duration: float) -> rd.BasePath:
     """
     try:
         with file.open(newline="", encoding="utf-8") as lines:
-            rows = _rows(file, csv.reader(lines))
+            rows = _read_table(file, csv.reader(lines))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise RobodynError(f"--base-path: cannot read {str(file)!r}: {reason}") from error
@@ -55,7 +55,7 @@ def base_path(file: Path, duration: float) -> rd.BasePath:
     return rd.BasePath(functools.lru_cache(KEPT)(path.function))
 
 
-def _rows(file: Path, lines: Iterable[list[str]]) -> list[list[float]]:
+def _read_table(file: Path, lines: Iterable[list[str]]) -> list[list[float]]:
     rows = []
     for k, line in enumerate(lines, start=1):
         words = [word.strip() for word in line]

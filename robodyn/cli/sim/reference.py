@@ -69,12 +69,12 @@ def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -
     coordinates = [k for joint in flat for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in flat for k in range(joint.v.start, joint.v.stop)]
     if kind == "point-to-point":
-        chosen: SineReference | PointToPoint = _way(arguments, robot, start, coordinates)
+        chosen: SineReference | PointToPoint = _point_to_point(arguments, robot, start, coordinates)
     else:
         chosen = _sines(arguments, robot, start, coordinates, speeds)
     path: Reference = chosen
     if robot.nc and speeds and not independent(robot, _first(start.q), tuple(sorted(motors))):
-        path = _tied(arguments, robot, start.q, coordinates, chosen)
+        path = _coupled_path(arguments, robot, start.q, coordinates, chosen)
     q0 = start.q.copy()
     q0[..., coordinates] = path(0.0)[0]
     return MotorReference(q0, robot.nv, motors, (coordinates, speeds), path)
@@ -131,7 +131,7 @@ def _sines(
     return SineReference(center, swing, np.minimum(frequency, fastest))
 
 
-def _way(
+def _point_to_point(
     arguments: argparse.Namespace, robot: rd.Robot, start: Start, coordinates: list[int]
 ) -> PointToPoint:
     """A point-to-point reference from the start to the goal."""
@@ -150,7 +150,7 @@ def _way(
     return PointToPoint(start.q[..., coordinates], q1[..., coordinates], duration)
 
 
-def _tied(
+def _coupled_path(
     arguments: argparse.Namespace,
     robot: rd.Robot,
     start: FloatArray,

@@ -44,19 +44,19 @@ def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
     positions = named_once("--start", arguments.start)
     speeds = named_once("--speed", arguments.speed)
     if arguments.batch is None and arguments.seed is None:
-        q = _closed(robot, np.array(robot.neutral()), positions)
+        q = _closed_posture(robot, np.array(robot.neutral()), positions)
     else:
         rng = np.random.default_rng(arguments.seed or 0)
         rows = [
-            _closed(robot, np.array(robot.random(rng)), positions)
+            _closed_posture(robot, np.array(robot.random(rng)), positions)
             for _ in range(arguments.batch or 1)
         ]
         q = rows[0] if arguments.batch is None else np.array(rows)
     chosen = bool(positions or arguments.near or arguments.batch or arguments.seed is not None)
-    return Start(q, _moving(robot, q, speeds), chosen)
+    return Start(q, _consistent_speeds(robot, q, speeds), chosen)
 
 
-def _closed(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
+def _closed_posture(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
     """A closed posture near ``q`` with given positions of some joints."""
     for name, values in positions.items():
         q[_place(robot, "--start", name, values).q] = values
@@ -65,7 +65,7 @@ def _closed(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
     return np.array(robot.assemble(q, hold=tuple(positions)))
 
 
-def _moving(robot: rd.Robot, q: FloatArray, speeds: Named) -> FloatArray:
+def _consistent_speeds(robot: rd.Robot, q: FloatArray, speeds: Named) -> FloatArray:
     """Speeds at a posture that are consistent with the loops, with given speeds of some joints."""
     v = np.zeros((*q.shape[:-1], robot.nv))
     for name, values in speeds.items():

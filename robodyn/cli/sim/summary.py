@@ -56,7 +56,7 @@ def summary(
         found["tracking_error"] = _by_unit(error, units[motors])
     if control.controller is not None:
         found["torque"] = _by_unit(run.tau, np.where(units == "m", "N", "N m"))
-        found |= _share(robot, run)
+        found |= _share_of_effort(robot, run)
     found["events"] = [
         {"time_s": event.time, "name": event.name, "motion": event.motion} for event in run.events
     ]
@@ -124,7 +124,7 @@ def tracking_error(run: Trajectory, reference: MotorReference) -> FloatArray:
     return np.asarray(run.robot.difference(run.q, wanted)[..., reference.motors])
 
 
-def _share(robot: rd.Robot, run: Trajectory) -> dict[str, Any]:
+def _share_of_effort(robot: rd.Robot, run: Trajectory) -> dict[str, Any]:
     """Largest torque relative to its effort limit, if the file has limits."""
     bounds = effort_bounds(robot)
     known = np.isfinite(bounds)

@@ -112,7 +112,7 @@ def _function(
     shown = (
         outputs[0].name if len(kinds) == 1 else f"{returns}({', '.join(x.name for x in outputs)})"
     )
-    call = f"{in_c}({', '.join(map(_passed, given))})"
+    call = f"{in_c}({', '.join(map(_argument, given))})"
     lines = [
         *(f"{kind} {x.name}{{}};" for kind, x in zip(kinds, outputs, strict=True)),
         f"check({call});" if checked else f"{call};",
@@ -134,7 +134,7 @@ def _declared(given: Iterable[Parameter]) -> str:
     )
 
 
-def _passed(x: Parameter) -> str:
+def _argument(x: Parameter) -> str:
     """An argument of the function in C."""
     if x.is_number:
         return x.name
@@ -155,5 +155,5 @@ def _motion(own: Step, names: CNames) -> str:
 def _step(own: Step, names: CNames) -> Iterator[str]:
     if own.update is None:
         yield "std::copy(tau.begin(), tau.end(), state.tau);"
-    arguments = ["&state", *map(_passed, signals(own))]
+    arguments = ["&state", *map(_argument, signals(own))]
     yield f"check({names.own('step')}({', '.join(arguments)}));"

@@ -79,12 +79,14 @@ def begin(own: Step, names: CNames) -> Iterator[str]:
             _called(names, _residual(own.close), {"t": zero}),
             *checks([("q", robot.nq), ("v", robot.nv)], rows, LOOP_OPEN, names),
             _passed("close_loops", own.close, {"t": zero}),
-            *checks([("q_closed", robot.nq), ("v_closed", robot.nv)], rows, _apart(dtype), names),
+            *checks(
+                [("q_closed", robot.nq), ("v_closed", robot.nv)], rows, _breakdown_gap(dtype), names
+            ),
         ]
         q, v = "q_closed", "v_closed"
     lines.append("state->steps = 0;")
-    lines += [*_set("state->q", f"{q}[i]", robot.nq), *_set("state->v", f"{v}[i]", robot.nv)]
-    lines += [*_set("state->tau", zero, robot.nv), *_set("state->memory", zero, own.memory)]
+    lines += [*_fill("state->q", f"{q}[i]", robot.nq), *_fill("state->v", f"{v}[i]", robot.nv)]
+    lines += [*_fill("state->tau", zero, robot.nv), *_fill("state->memory", zero, own.memory)]
     return defined(begin_head(names), [*lines, f"return {names.macro}_OK;"])
 
 
@@ -108,9 +110,9 @@ def step(own: Step, names: CNames) -> Iterator[str]:
             lines.append(f"{dtype} memory[{own.memory}];")
         lines += _controlled(own.first, own.update, names)
     lines += ["(void)t;", _passed("advance", own.advance, known)]
-    lines += checks(arrays.items(), rows, _apart(dtype), names)
+    lines += checks(arrays.items(), rows, _breakdown_gap(dtype), names)
     for name, size in arrays.items():
-        lines += _set(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
+        lines += _fill(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
     lines += ["state->steps++;", f"return {names.macro}_OK;"]
     return defined(step_head(own, names), lines)
 
@@ -150,11 +152,11 @@ def _passed(name: str, procedure: Procedure, known: Mapping[str, str]) -> str:
     return f"{name}({', '.join(given)});"
 
 
-def _apart(dtype: str) -> float:
+def _breakdown_gap(dtype: str) -> float:
     """Gap [m, rad] with which no motion goes on."""
     return SINGLE_PRECISION_CLOSURE if dtype == "float" else LOOP_APART
 
 
-def _set(array: str, value: str, size: int) -> tuple[str, ...]:
+def _fill(array: str, value: str, size: int) -> tuple[str, ...]:
     """Statements that set all numbers of an array."""
     return (f"for (int i = 0; i < {size}; i++) {{", f"    {array}[i] = {value};", "}")[: 3 * size]

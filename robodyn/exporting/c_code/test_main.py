@@ -100,7 +100,7 @@ class _Example:
 
 def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iterator[_Example]:
     """Generic states of a routine, and those on other sides of the limits it has."""
-    program, sides = routine.program, _sides(routine.program)
+    program, sides = routine.program, _with_compared_sides(routine.program)
     sizes = [SIZES[k % len(SIZES) if sides.results else 0] for k in range(EXAMPLES)]
     tried = [
         [_example(port, names, rng, size, REACH[k % len(REACH)]) for port in program.inputs]
@@ -128,7 +128,7 @@ def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iter
             float(np.abs(x - y).max(initial=0.0)) for x, y in zip(expected, single, strict=True)
         ]
         example = _Example(
-            given, expected, [_near(*x, names) for x in zip(largest, away, strict=True)]
+            given, expected, [_tolerance(*x, names) for x in zip(largest, away, strict=True)]
         )
         on = {*enumerate(way.tolist())}
         exact = all(x <= ROUNDED * y for x, y in zip(away, largest, strict=True))
@@ -145,7 +145,7 @@ def _examples(routine: Routine, names: CNames, rng: np.random.Generator) -> Iter
             seen, left = seen | on, left - 1
 
 
-def _near(largest: float, difference: float, names: CNames) -> float:
+def _tolerance(largest: float, difference: float, names: CNames) -> float:
     """How near code has to come to numbers whose rounding in single precision is known."""
     dtype = names.unit.dtype
     if not np.isfinite(difference):
@@ -155,7 +155,7 @@ def _near(largest: float, difference: float, names: CNames) -> float:
     return min(max(known, LEAST * digits * largest), EXPORTED[dtype] * max(largest, difference))
 
 
-def _sides(program: Program) -> Program:
+def _with_compared_sides(program: Program) -> Program:
     """A program with the numbers that another compares, as limits do."""
     given = [program.graph.operands(node) for node in _selections(program)]
     edges = tuple(edges[k] for k in (0, 1) for edges in given)
@@ -233,7 +233,9 @@ def _begin(unit: Unit) -> tuple[FloatArray, FloatArray]:
     return q0, v0
 
 
-def _moved(unit: Unit, own: Step, begin: tuple[FloatArray, FloatArray]) -> Trajectory | None:
+def _unforced_motion(
+    unit: Unit, own: Step, begin: tuple[FloatArray, FloatArray]
+) -> Trajectory | None:
     """The motion without forces, as far as it goes; None where it has a controller."""
     if own.update is not None:
         return None
@@ -256,7 +258,7 @@ def _motion(names: CNames) -> Iterator[str]:
     unit, step = names.unit, names.unit.step
     assert step is not None
     begin = _begin(unit)
-    run, steps = _moved(unit, step, begin), STEPS
+    run, steps = _unforced_motion(unit, step, begin), STEPS
     if run is not None and len(run) <= STEPS:  # it fails there, and before that digits go
         steps = len(run) // 2
     arguments = ["&motion"]

@@ -23,7 +23,7 @@ __all__ = ["TARGETS", "Write"]
 Write = Callable[[Unit], Mapping[str, str | bytes]]
 
 
-def _found() -> dict[str, Write]:
+def _discovered() -> dict[str, Write]:
     """The targets of this folder."""
     found = {}
     for module in pkgutil.iter_modules(__path__):
@@ -34,4 +34,4 @@ def _found() -> dict[str, Write]:
 
 
 #: Name -> what writes it.
-TARGETS: Mapping[str, Write] = _found()
+TARGETS: Mapping[str, Write] = _discovered()

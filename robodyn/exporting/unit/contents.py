@@ -151,15 +151,15 @@ class _Contents:
         if isinstance(quantity, Function):
             if options:
                 raise SettingsError(f"{name!r} is a Function: it takes no options here")
-            self._put(name, _about(quantity.name), quantity)
-        elif quantity in self._beside:
-            self._add_beside(name, quantity, options)
+            self._add_named(name, _summary_of(quantity.name), quantity)
+        elif quantity in self._special_requests:
+            self._add_special(name, quantity, options)
         else:
-            self._put(name, _about(quantity), self._robot.function(quantity, **options))
+            self._add_named(name, _summary_of(quantity), self._robot.function(quantity, **options))
 
-    def _add_beside(self, name: str, quantity: str, options: dict[str, Any]) -> None:
+    def _add_special(self, name: str, quantity: str, options: dict[str, Any]) -> None:
         """Add what is no function of a robot alone."""
-        allowed, make = self._beside[quantity]
+        allowed, make = self._special_requests[quantity]
         unknown = [x for x in options if x not in allowed]
         if unknown:
             raise UnknownNameError("option", unknown[0], allowed, quantity)
@@ -170,7 +170,7 @@ class _Contents:
         make(name, **options)
 
     @property
-    def _beside(self) -> dict[str, tuple[tuple[str, ...], Callable[..., None]]]:
+    def _special_requests(self) -> dict[str, tuple[tuple[str, ...], Callable[..., None]]]:
         """What is no function of a robot: the options that it takes, and what adds it."""
         return {
             "assemble": (("hold",), self._add_assembly),
@@ -185,20 +185,20 @@ class _Contents:
 
     def _add_closed_loop(self, name: str) -> None:
         about = "Accelerations of the robot under its controller."
-        self._put(name, about, closed_loop(self._robot, self._controller))
+        self._add_named(name, about, closed_loop(self._robot, self._controller))
 
     def _add_control(self, name: str) -> None:
         control_of(control_law(self._robot, self._controller, step=self._h), self._part)
 
     def _add_motor_torques(self, name: str, **options: Any) -> None:
         function = self._robot.function("inverse_dynamics", **options)
-        self._put(name, _about("motor_torques"), _at_shafts(self._robot, function))
+        self._add_named(name, _summary_of("motor_torques"), _at_shafts(self._robot, function))
 
     def _add_step(self, name: str) -> None:
         given = self._robot, self._controller, self._h, self._integrator
         self._step = step_of(*given, self._part, self._dtype)
 
-    def _put(self, name: str, about: str, function: Function) -> Routine:
+    def _add_named(self, name: str, about: str, function: Function) -> Routine:
         """A routine that the user has named."""
         known = self._routines.get(name)
         if known is not None and known.program is not function.program:
@@ -214,10 +214,10 @@ class _Contents:
     def _part(self, name: str, about: str, function: Function) -> Routine:
         """The routine of a function, under the name that it has already, if there is one."""
         known = self._functions.get(id(function))
-        return known[1] if known else self._put(name, about, function)
+        return known[1] if known else self._add_named(name, about, function)
 
 
-def _about(quantity: str) -> str:
+def _summary_of(quantity: str) -> str:
     """What a function computes, in one sentence: that of its method."""
     doc = getattr(getattr(Robot, quantity, None), "__doc__", None)
     return doc.splitlines()[0] if doc else f"{quantity.replace('_', ' ').capitalize()}."

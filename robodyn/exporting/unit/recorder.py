@@ -98,7 +98,7 @@ class Recorder:
     def residual(self, routine: Routine, q: Vector, t: Instant) -> None:
         """Write down how far loops are open as ``residual``."""
         (port,) = routine.program.outputs
-        inputs = tuple(self._stored(x) for x in (q, *self._at(routine, t)))
+        inputs = tuple(self._stored(x) for x in (q, *self._time_input(routine, t)))
         self._statements.append(Call(routine, inputs, (Value("residual", port.size),)))
 
     def _stored(self, vector: Vector) -> Value:
@@ -115,7 +115,7 @@ class Recorder:
         self._names += 1
         return f"{hint}_{self._names}"
 
-    def _at(self, routine: Routine, t: Instant) -> list[Vector]:
+    def _time_input(self, routine: Routine, t: Instant) -> list[Vector]:
         """The time as the last input of a routine, if it has that."""
         if routine.program.inputs[-1].name != "t":
             return []
@@ -131,7 +131,7 @@ class Recorder:
     def accelerations(self, t: Instant, q: Vector, v: Vector, tau: Vector, driving: None) -> Vector:
         """Accelerations under the forces."""
         assert self._dynamics is not None
-        return self.called(self._dynamics, q, v, tau, *self._at(self._dynamics, t))[0]
+        return self.called(self._dynamics, q, v, tau, *self._time_input(self._dynamics, t))[0]
 
     def close(self, t: Instant, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The state with its loops closed."""
@@ -140,7 +140,7 @@ class Recorder:
     def corrections(self, t: Instant, q: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
         """One step of Newton's method: corrections, and the gap before."""
         assert self._corrections is not None
-        dq, dv, gap = self.called(self._corrections, q, v, *self._at(self._corrections, t))
+        dq, dv, gap = self.called(self._corrections, q, v, *self._time_input(self._corrections, t))
         return dq, dv, gap
 
     def where_open(self, gap: Vector, moved: Vector, q: Vector) -> Vector:

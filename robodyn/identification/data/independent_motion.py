@@ -124,74 +124,52 @@ class ReducedJoints:
 
 
 class IndependentJoints:
-    """The independent joints of a robot: their limits, and motions of all joints by theirs."""
+    """The independent joints of a robot, and motions of all joints that follow from theirs.
+
+    Attributes
+    ----------
+    count : int
+        Number of independent joints, u.
+    neutral, lower, upper : ndarray, shape (u,) [rad, m]
+        Neutral posture, and limits of positions.
+    velocity, effort : ndarray, shape (u,)
+        Limits.
+    is_rotary : list of bool
+    """
 
     def __init__(self, dynamics: AllJoints | ReducedJoints) -> None:
-        self.dynamics = dynamics
-        self.robot = dynamics.robot
-        self.joints = dynamics.joints
-        self._tree = dynamics.robot.tree_form
-
-    @property
-    def count(self) -> int:
-        """Number of independent joints, u."""
-        return len(self.joints)
-
-    @property
-    def neutral(self) -> FloatArray:
-        """Positions of the independent joints in the neutral posture."""
-        return np.asarray(self.robot.neutral()[self.places(self.robot)])
-
-    @property
-    def lower(self) -> FloatArray:
-        """Lower position limits of the independent joints."""
-        return self.robot.lower_limits[self.places(self.robot)]
-
-    @property
-    def upper(self) -> FloatArray:
-        """Upper position limits of the independent joints."""
-        return self.robot.upper_limits[self.places(self.robot)]
-
-    @property
-    def speeds(self) -> FloatArray:
-        """Velocity limits of the independent joints."""
-        return self.robot.velocity_limits[self._speeds]
-
-    @property
-    def efforts(self) -> FloatArray:
-        """Effort limits of the independent joints."""
-        return self.robot.effort_limits[self._speeds]
-
-    @property
-    def _speeds(self) -> NDArray[np.intp]:
-        return np.array([self.robot.joints[name].v.start for name in self.joints], np.intp)
-
-    @property
-    def turns(self) -> tuple[bool, ...]:
-        """Which of the independent joints are rotary."""
-        return tuple("rad" in self.robot.joints[name].kind.units for name in self.joints)
+        self.dynamics, self.joints = dynamics, dynamics.joints
+        self.robot = robot = dynamics.robot
+        self.count = len(self.joints)
+        own = [robot.joints[name] for name in self.joints]
+        q, v = [joint.q.start for joint in own], [joint.v.start for joint in own]
+        self.neutral: FloatArray = robot.neutral()[q]
+        self.lower, self.upper = robot.lower_limits[q], robot.upper_limits[q]
+        self.velocity, self.effort = robot.velocity_limits[v], robot.effort_limits[v]
+        self.is_rotary = ["rad" in joint.kind.units for joint in own]
+        self._tree = robot.tree_form
 
     def states(
-        self, u: FloatArray, du: FloatArray, ddu: FloatArray, looks: int = 1
+        self, u: FloatArray, du: FloatArray, ddu: FloatArray, stride: int = 1
     ) -> States | None:
         """States of all joints; ``None`` where loops do not close, or joints leave their limits.
 
-        Also where they come near to singular postures; of so many samples one is looked at for it.
+        Also where one of every ``stride`` samples is near to a singular posture.
         """
         states = self.dynamics.states(u, du, ddu)
         if states is None or not self._tree.nc:
             return states
         q = states[0] if self._tree is self.robot else self.robot.expand(u)
-        return states if self._regular(q, looks) else None
+        return states if self._is_regular(q, stride) else None
 
-    def _regular(self, q: FloatArray, looks: int) -> bool:
+    def _is_regular(self, q: FloatArray, stride: int) -> bool:
         """Whether postures of all joints are within limits and far from singular ones."""
         low, high = self._tree.lower_limits, self._tree.upper_limits
         slack = FOLLOWER_LIMIT_EXCESS * np.where(np.isfinite(high - low), high - low, 1.0)
         inside = (q >= low - slack) & (q <= high + slack)
         if not inside.all():  # what is no number is not inside either
             return False
-        return bool(self._tree.loop_rank(q[::looks]).distance.min() > FAR * self._far)
+        return bool(self._tree.loop_rank(q[::stride]).distance.min() > FAR * self._far)
 
     @cached_property
     def _far(self) -> float:

@@ -35,7 +35,7 @@ PRECISION, ROUGH = 1e-4, 0.05
 #: Largest number of gradients by finite differences, per iteration.
 EVALUATIONS = 2
 #: During the search, one of this many samples is checked for singular postures.
-LOOKS = 3
+STRIDE = 3
 #: Factor by which the resulting motion is sampled more densely for its final check.
 DENSE = 4
 #: Cost of motions in which loops do not close; larger than that of any other motion.
@@ -120,13 +120,12 @@ def excitation(
         ("iterations", iterations, 0),
         ("seed", seed, 0),
     ):
-        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-        if not (whole and given >= least):
+        if given < least:
             raise SettingsError(f"{name} is {given!r}, expected a whole number, at least {least}")
     independent = independent_joints_of(robot)
     bounds = _bounds(robot, independent, velocity, acceleration)
     series = Series(independent.count, int(harmonics), period, SAMPLES * int(harmonics), bounds)
-    effort = _limit("torque", torque, independent.efforts, independent.joints)
+    effort = _limit("torque", torque, independent.effort, independent.joints)
     search = _Search(independent, series, effort, parameters, criterion)
     x = search.best(np.random.default_rng(seed), int(iterations))
     return search.motion(robot, x)
@@ -157,12 +156,12 @@ def _bounds(
     acceleration: ArrayLike | None,
 ) -> Bounds:
     free = np.full(independent.count, np.inf)
-    v = _limit("velocity", velocity, independent.speeds, independent.joints)
+    v = _limit("velocity", velocity, independent.velocity, independent.joints)
     a = _limit("acceleration", acceleration, free, independent.joints)
     lower, upper = independent.lower.copy(), independent.upper.copy()
     for k, name in enumerate(independent.joints):
         unbounded = not np.isfinite(upper[k] - lower[k])
-        if unbounded and independent.turns[k]:
+        if unbounded and independent.is_rotary[k]:
             middle = np.clip(independent.neutral[k], lower[k], upper[k])
             lower[k], upper[k] = max(lower[k], middle - FREE), min(upper[k], middle + FREE)
         elif unbounded:
@@ -194,11 +193,11 @@ class _Search:
         self._described, scale = structure(independent.robot, chosen)
         columns = self._described.columns
         self._columns, self._scale = chosen[columns], scale[columns]
-        self._rows = np.ones(independent.count)
+        self._force_scale = np.ones(independent.count)
 
-    def _row_sizes(self, starts: list[FloatArray]) -> FloatArray:
+    def _usual_forces(self, starts: list[FloatArray]) -> FloatArray:
         """Scale of each force: the motor's limit, or its usual size."""
-        states = self._independent.states(*self._series.motion(starts[0]), looks=LOOKS)
+        states = self._independent.states(*self._series.motion(starts[0]), stride=STRIDE)
         assert states is not None, "amplitudes are such that there are states"
         sizes = np.sqrt((self._independent.dynamics.forces(states) ** 2).mean(axis=0))
         sizes = np.maximum(sizes, 1e-9 * max(float(sizes.max()), 1e-300))
@@ -209,7 +208,7 @@ class _Search:
         from scipy.optimize import minimize
 
         starts = self._starts(rng)
-        self._rows = self._row_sizes(starts)
+        self._force_scale = self._usual_forces(starts)
         x = min(starts, key=self._cost)
         if iterations > 0:
             most = EVALUATIONS * iterations * (len(x) + 1)
@@ -227,7 +226,7 @@ class _Search:
         found, last = [], None
         for x in starts:
             try:
-                found.append(self._held(x, roughly=True))
+                found.append(self._within_torque(x, roughly=True))
             except IdentificationError as error:
                 last = error
         if last is not None and not found:
@@ -235,7 +234,7 @@ class _Search:
         return found
 
     def _cost(self, x: FloatArray) -> float:
-        states = self._independent.states(*self._series.motion(x), looks=LOOKS)
+        states = self._independent.states(*self._series.motion(x), stride=STRIDE)
         if states is None:
             return IMPOSSIBLE
         sizes = self._sizes(states)
@@ -251,12 +250,13 @@ class _Search:
     def _sizes(self, states: States) -> FloatArray:
         """Singular values of the scaled regressor, ascending."""
         W = self._independent.dynamics.regressor(states)[..., self._columns]
-        W = (W / (self._rows[:, None] * self._scale)).reshape(-1, len(self._columns))
+        W = (W / (self._force_scale[:, None] * self._scale)).reshape(-1, len(self._columns))
         return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(W.T @ W / len(W)), 0.0)))
 
     def _unseen(self, robot: Robot, states: States) -> IdentificationError:
         """The error for a motion that does not excite all base parameters."""
-        W = self._independent.dynamics.regressor(states)[..., self._columns] / self._rows[:, None]
+        W = self._independent.dynamics.regressor(states)[..., self._columns]
+        W = W / self._force_scale[:, None]
         _, unseen = hidden(W, self._scale)
         names = self._described.names
         names = tuple(n for n, x in zip(names, unseen, strict=True) if x) or names
@@ -274,7 +274,7 @@ class _Search:
 
     def motion(self, robot: Robot, x: FloatArray) -> Excitation:
         """The motion for some coefficients, with amplitudes within the torque limits."""
-        x = self._held(x)
+        x = self._within_torque(x)
         center, sine, cosine = self._series.coefficients(x)
         states = self._independent.states(*self._series.motion(x))
         assert states is not None, "amplitudes are such that there are states"
@@ -290,11 +290,11 @@ class _Search:
             start, sines, cosines, self._series.period, self._independent.joints, condition
         )
 
-    def _held(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
+    def _within_torque(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
         """Coefficients with the largest amplitudes that motors and loops allow."""
-        if not self._too_much(x, 1.0, roughly).any():
+        if not self._is_beyond_torque(x, 1.0, roughly).any():
             return x
-        worst = self._too_much(x, 0.0, roughly)
+        worst = self._is_beyond_torque(x, 0.0, roughly)
         names = [n for n, over in zip(self._independent.joints, worst, strict=True) if over]
         name = self._independent.robot.name
         if self._independent.states(*self._series.motion(self._series.shrunk(x, 0.0))) is None:
@@ -310,18 +310,18 @@ class _Search:
         low, high = 0.0, 1.0
         while high - low > (ROUGH if roughly else PRECISION):
             middle = 0.5 * (low + high)
-            over = self._too_much(x, middle, roughly).any()
+            over = self._is_beyond_torque(x, middle, roughly).any()
             low, high = (low, middle) if over else (middle, high)
         return self._series.shrunk(x, low)
 
-    def _too_much(self, x: FloatArray, part: float, roughly: bool) -> NDArray[np.bool_]:
+    def _is_beyond_torque(self, x: FloatArray, part: float, roughly: bool) -> NDArray[np.bool_]:
         """Whether torques are beyond their limits, with a part of the amplitudes, shape (u,).
 
         All are, where there is no such motion.
         """
-        dense, looks = (1, LOOKS) if roughly else (DENSE, DENSE)
+        dense, stride = (1, STRIDE) if roughly else (DENSE, DENSE)
         motion = self._series.motion(self._series.shrunk(x, part), dense)
-        states = self._independent.states(*motion, looks=looks)
+        states = self._independent.states(*motion, stride=stride)
         if states is None:
             return np.ones(self._independent.count, bool)
         return np.asarray(

@@ -48,8 +48,8 @@ class Series:
         self._samples, self._bounds = samples, bounds
         k = np.arange(1, harmonics + 1)
         # sines whose velocities, and cosines whose accelerations, cancel at the start
-        self._sine = _across(np.ones(harmonics)) / k[:, None]
-        self._cosine = _across(k.astype(np.float64)) / k[:, None]
+        self._sine = _null_space_of_sum(np.ones(harmonics)) / k[:, None]
+        self._cosine = _null_space_of_sum(k.astype(np.float64)) / k[:, None]
         self._margin = np.cos(np.pi * harmonics / samples)
 
     @property
@@ -72,7 +72,7 @@ class Series:
         x = x.reshape(self.count, -1).copy()
         full = _logistic(x[:, -2])
         x[:, -2] = _inverse_logistic(np.clip(part * full, 1e-12, 1.0 - 1e-12))
-        low, high = self._room(x)
+        low, high = self._range_of_starts(x)
         span = np.where(high > low, high - low, 1.0)
         x[:, -1] = _inverse_logistic(np.clip((center - low) / span, 1e-12, 1.0 - 1e-12))
         return x.ravel()
@@ -81,7 +81,7 @@ class Series:
         """Position at the start (u,), sine and cosine coefficients (harmonics, u)."""
         x = x.reshape(self.count, -1)
         sine, cosine = self._scaled(x)
-        low, high = self._room(x)
+        low, high = self._range_of_starts(x)
         return low + (high - low) * _logistic(x[:, -1]), sine, cosine
 
     def motion(self, x: FloatArray, dense: int = 1) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -116,7 +116,7 @@ class Series:
         most = most * _logistic(x[:, -2])
         return sine * most, cosine * most
 
-    def _room(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _range_of_starts(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Range of starts with which a motion stays within the position limits."""
         q, *_ = self._along(*self._scaled(x))
         low, high = q.min(axis=0), q.max(axis=0)
@@ -125,7 +125,7 @@ class Series:
         return self._bounds.lower - (low - more), self._bounds.upper - (high + more)
 
 
-def _across(weights: FloatArray) -> FloatArray:
+def _null_space_of_sum(weights: FloatArray) -> FloatArray:
     """Orthonormal basis, shape (n, n - 1), of the null space of a weighted sum."""
     _, _, directions = np.linalg.svd(weights[None])
     return np.asarray(directions[1:].T)

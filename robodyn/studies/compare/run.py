@@ -164,7 +164,7 @@ def compare(
     }  # fmt: skip
 
     def study(controller: list[Controller], start: FloatArray) -> dict[str, FloatArray]:
-        run = _moved(robot, controller[0], q[start], v[start], settings)
+        run = _simulated(robot, controller[0], q[start], v[start], settings)
         return measured(run, wanted, joints)
 
     table = sweep(
@@ -211,7 +211,7 @@ def _takes_many(controller: Any) -> bool:
     return around and _takes_many(controller.controller)
 
 
-def _moved(
+def _simulated(
     robot: Robot, controller: Controller, q: FloatArray, v: FloatArray, settings: dict[str, Any]
 ) -> Trajectory:
     """Simulate the motions from all starts.
@@ -226,7 +226,7 @@ def _moved(
             for k, (x, dx) in enumerate(zip(q, v, strict=True))
         ]
     except SimulationError as error:
-        raise _blamed(robot, error) from error
+        raise _with_fastest_joint(robot, error) from error
     states: dict[str, Any] = {
         name: np.stack([getattr(run, name) for run in runs], axis=1)
         for name in ("q", "v", "a", "tau")
@@ -234,7 +234,7 @@ def _moved(
     return replace(runs[0], **states, **COMPUTED)
 
 
-def _blamed(robot: Robot, error: SimulationError) -> SimulationError:
+def _with_fastest_joint(robot: Robot, error: SimulationError) -> SimulationError:
     """The error with the name of the fastest joint in its message."""
     run = error.trajectory
     if run is None or not len(run) or not np.isfinite(run.v[-1]).all():

@@ -147,7 +147,9 @@ class StudyRunner:
         except (Exception, SystemExit) as error:
             if len(task.rows) == 1:
                 return [(task.rows[0], RowResult({}, _description(error)))]
-        return [done for part in _single(task) for done in self(part)]  # find the rows that fail
+        return [
+            done for part in _one_by_one(task) for done in self(part)
+        ]  # find the rows that fail
 
     def _row(self, task: StudyCall) -> RowResult:
         more = {} if self.seed is None else {"rng": self._rng(task.rows[0])}
@@ -168,7 +170,7 @@ class StudyRunner:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(row,)))
 
 
-def _single(task: StudyCall) -> Iterator[StudyCall]:
+def _one_by_one(task: StudyCall) -> Iterator[StudyCall]:
     """The rows of a batch as batches of one."""
     for k, row in enumerate(task.rows):
         yield StudyCall(

@@ -6,10 +6,11 @@ import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import takewhile
+from threading import Event
 from typing import Any
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import number
 from robodyn.caller import warn
 from robodyn.errors import (
     SettingsError,
@@ -120,40 +121,32 @@ def sweep(
     """
     grid = grid_of(values, product)
     _check(study, grid, seed)
-    batch, processes = _count("batch", batch), _count("processes", processes)
+    for name, count in (("batch", batch), ("processes", processes)):
+        if count is not None and count < 1:
+            raise ShapeError(f"{name} is {count!r}, expected an integer from 1 on", name=name)
     if processes is not None and scheduler is not None:
         raise SettingsError("give processes or scheduler, not both")
     report = reporter(progress)
     work = StudyRunner(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
     with _opened(path, study, grid, seed, batch) as store:
-        outcomes = store.outcomes() if store else {}
-        tasks = _Tasks(tasks_of(grid, batch, {*outcomes}))
-        report(len(outcomes) / len(grid))
-        tasks.stopped = errors == "raise" and _failed(outcomes)
+        outcomes: dict[int, RowResult] = {}
+        failed = Event()  # once it is set, no other row is begun
+
+        def add(done: Mapping[int, RowResult]) -> None:
+            outcomes.update(done)
+            if errors == "raise" and any(outcome.error for outcome in done.values()):
+                failed.set()
+            report(len(outcomes) / len(grid))
+
+        add(store.outcomes() if store else {})
+        tasks = takewhile(lambda _: not failed.is_set(), tasks_of(grid, batch, {*outcomes}))
         for done in _computed(work, tasks, processes, scheduler):
             if store:
                 store.add(done)
-            outcomes.update(done)
-            tasks.stopped = tasks.stopped or (errors == "raise" and _failed(dict(done)))
-            report(len(outcomes) / len(grid))
+            add(dict(done))
     table = table_of(grid.shape, grid.dims, grid.coords, outcomes)
     _report_failures(table, errors)
     return table
-
-
-class _Tasks:
-    """An iterator that can be stopped."""
-
-    def __init__(self, tasks: Iterator[StudyCall]) -> None:
-        self._tasks, self.stopped = tasks, False
-
-    def __iter__(self) -> Iterator[StudyCall]:
-        return self
-
-    def __next__(self) -> StudyCall:
-        if self.stopped:
-            raise StopIteration
-        return next(self._tasks)
 
 
 def _computed(
@@ -173,35 +166,29 @@ def _opened(
     return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, own)
 
 
-def _failed(outcomes: Mapping[int, RowResult]) -> bool:
-    return any(outcome.error for outcome in outcomes.values())
-
-
 def _report_failures(table: SweepTable, errors: str) -> None:
     """Warn that rows failed."""
     if not table.failures:
         return
     row, why = next(iter(table.failures.items()))
-    message = f"row {row} ({_with(table, row)}) failed: {why}"
+    message = f"row {row} ({_values_text(table, row)}) failed: {why}"
     if errors == "raise":
         raise SweepError(message, table=table, row=row)
     count = f"{len(table.failures)} of {len(table)} rows"
     warn(SweepWarning(f"{count} failed; {message}"))
 
 
-def _with(table: SweepTable, row: int) -> str:
+def _values_text(table: SweepTable, row: int) -> str:
     """The values of a row as text."""
     values = table.rows[row]
     return ", ".join(f"{name} = {values[name]}" for name in table.coords)
 
 
-def _check(study: Any, grid: Grid, seed: Any) -> None:
+def _check(study: Study, grid: Grid, seed: int | None) -> None:
     """Refuse a study that cannot be called with these values."""
     names = [axis.name for axis in grid.axes]
-    if not callable(study):
-        raise ShapeError(f"study is {study!r}, expected a function of the values", name="study")
     if seed is not None:
-        if type(seed) is not int or seed < 0:
+        if seed < 0:
             raise ShapeError(f"seed is {seed!r}, expected an integer from 0 on", name="seed")
         if "rng" in names:
             raise ShapeError("with a seed, no value may be called 'rng'", name="values")
@@ -219,12 +206,3 @@ def _check(study: Any, grid: Grid, seed: Any) -> None:
             given=names,
             expected=signature,
         ) from None
-
-
-def _count(what: str, given: Any) -> int | None:
-    if given is None:
-        return None
-    whole = not isinstance(given, bool) and number(what, given) % 1 == 0  # not inf, nor NaN
-    if not whole or given < 1:
-        raise ShapeError(f"{what} is {given!r}, expected an integer from 1 on", name=what)
-    return int(given)

@@ -149,7 +149,7 @@ class SweepTable:
                     f"{next(iter(arrays))}: take it from rows",
                     name=name,
                 )
-        return _filled(arrays, len(self), first.shape).reshape(self.shape + first.shape)
+        return _stacked(arrays, len(self), first.shape).reshape(self.shape + first.shape)
 
     def sel(self, **labels: Any) -> SweepTable:
         """The part with these values: ``table.sel(gain=10.0)``, ``table.sel(gain=[10.0, 20.0])``.
@@ -293,7 +293,7 @@ class SweepTable:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{d} {n}" for d, n in zip(self.dims, self.shape, strict=True))
         lines = [f"<SweepTable: {len(self)} rows" + (f" over {sizes}" if sizes else "")]
-        lines += [f"  {name}: {_few(x)}" for name, (_, x) in self._coords.items()]
+        lines += [f"  {name}: {_shortened(x)}" for name, (_, x) in self._coords.items()]
         lines += [f"  results: {', '.join(self.names) or 'none'}"]
         failed, missing = len(self.failures), sum(cell is None for cell in self._cells.flat)
         lines += [f"  {failed} failed, see failures"] if failed else []
@@ -324,7 +324,7 @@ class SweepTable:
         values = {n: x[tuple(at[d] for d in along)] for n, (along, x) in self._coords.items()}
         error = "not computed" if cell is None else cell.error
         results = {"error": error} if error else cell.results  # type: ignore[union-attr]
-        return {name: _one(x) for name, x in {**values, **results}.items()}
+        return {name: _as_scalar(x) for name, x in {**values, **results}.items()}
 
 
 def table_of(
@@ -342,7 +342,7 @@ def _cell(x: Any) -> Any:
     return f"array {np.shape(x)}" if np.ndim(x) else x
 
 
-def _one(x: Any) -> Any:
+def _as_scalar(x: Any) -> Any:
     """A number or text instead of a zero-dimensional array."""
     return np.asarray(x).item() if np.ndim(x) == 0 else x
 
@@ -359,7 +359,7 @@ def _matches(name: str, labels: Array, wanted: Any) -> Array:
     return found
 
 
-def _filled(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> Array:
+def _stacked(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> Array:
     """Stack results; missing ones are NaN or empty text."""
     kind = np.result_type(*{array.dtype for array in arrays.values()})
     if len(arrays) < rows and kind.kind in "biu":  # without NaN
@@ -371,7 +371,7 @@ def _filled(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> A
     return full
 
 
-def _few(labels: Array) -> str:
+def _shortened(labels: Array) -> str:
     """Labels as one short line of text."""
     if not labels.ndim:
         return str(labels.item())

@@ -49,7 +49,7 @@ def by_threads(work: StudyRunner, tasks: Iterator[StudyCall]) -> Iterator[Done]:
             return
         least = GAIN * share.of_time
         if lasted <= LONG < lasted + ALONE:
-            _tell()
+            _log_threads_do_not_help()
         lasted += ALONE
 
 
@@ -99,7 +99,7 @@ def _side_by_side(
                 running |= begun(1) if helped else set()
 
 
-def _tell() -> None:
+def _log_threads_do_not_help() -> None:
     import logging  # takes a while to import, and is hardly ever needed
 
     logging.getLogger(__name__).warning(

@@ -36,14 +36,16 @@ def suspicions(mechanism: Mechanism) -> list[UrdfWarning]:
     """Legal values of a mechanism that are probably mistakes, in the order of the file."""
     found = []
     masses = doubtful_masses(mechanism)
-    usual_length = _usual([math.hypot(*joint.origin.xyz) for joint in mechanism.joints])
-    usual_size = _usual(
+    usual_length = _median_nonzero([math.hypot(*joint.origin.xyz) for joint in mechanism.joints])
+    usual_size = _median_nonzero(
         [_radius(link.inertia) for link in mechanism.links if link.inertia is not None]
     )
     items: list[tuple[Link | Joint, Iterable[str]]] = [
-        (link, (*_of_link(link), *masses[link.name])) for link in mechanism.links
+        (link, (*_suspicions_of_link(link), *masses[link.name])) for link in mechanism.links
     ]
-    items += [(joint, _of_joint(joint, usual_length, usual_size)) for joint in mechanism.joints]
+    items += [
+        (joint, _suspicions_of_joint(joint, usual_length, usual_size)) for joint in mechanism.joints
+    ]
     for item, reasons in items:
         found += [UrdfWarning(reason, **mechanism.where(item)) for reason in reasons]
     return found
@@ -52,7 +54,7 @@ def suspicions(mechanism: Mechanism) -> list[UrdfWarning]:
 def doubtful_masses(mechanism: Mechanism) -> dict[str, list[str]]:
     """What is probably wrong with the mass, its centre or the inertia of each link."""
     masses = [link.inertia.mass if link.inertia else 0.0 for link in mechanism.links]
-    least, usual = NEGLIGIBLE * max(masses, default=0.0), _usual(masses)
+    least, usual = NEGLIGIBLE * max(masses, default=0.0), _median_nonzero(masses)
     reach = sum(math.hypot(*joint.origin.xyz) for joint in mechanism.joints)
     reach += sum(math.hypot(*link.inertia.origin.xyz) for link in mechanism.links if link.inertia)
     heavy = [x for x in mechanism.links if x.inertia and x.inertia.mass >= least]
@@ -62,20 +64,22 @@ def doubtful_masses(mechanism: Mechanism) -> dict[str, list[str]]:
         if link.inertia:
             in_grams = 2 * dense >= len(heavy) or link.inertia.mass >= max(HEAVY, OUTLIER * usual)
             in_grams &= math.sqrt(1e3) * _radius(link.inertia) < reach
-            found[link.name] = list(_of_inertia(link.inertia, usual, reach, in_grams=in_grams))
+            found[link.name] = list(
+                _suspicions_of_inertia(link.inertia, usual, reach, in_grams=in_grams)
+            )
     return found
 
 
-def _usual(values: list[float]) -> float:
+def _median_nonzero(values: list[float]) -> float:
     """Middle of the values that are not zero; 0 if there are none."""
     rest = [value for value in values if value > 0.0]
     return sorted(rest)[(len(rest) - 1) // 2] if rest else 0.0
 
 
-def _of_link(link: Link) -> Iterator[str]:
-    yield from _of_name(link.name)
+def _suspicions_of_link(link: Link) -> Iterator[str]:
+    yield from _suspicions_of_name(link.name)
     if link.inertia is not None:
-        yield from _of_angles("<inertial> <origin>", link.inertia.origin)
+        yield from _suspicions_of_angles("<inertial> <origin>", link.inertia.origin)
 
 
 def _radius(inertia: Inertia) -> float:
@@ -94,7 +98,9 @@ def _radius_of_osmium(mass: float) -> float:
     return math.sqrt(0.6) * math.cbrt(max(mass, 0.0) / DENSEST / (4.0 / 3.0 * math.pi))
 
 
-def _of_inertia(inertia: Inertia, usual: float, reach: float, *, in_grams: bool) -> Iterator[str]:
+def _suspicions_of_inertia(
+    inertia: Inertia, usual: float, reach: float, *, in_grams: bool
+) -> Iterator[str]:
     mass, radius = inertia.mass, _radius(inertia)
     if _too_dense(inertia):
         yield (
@@ -123,9 +129,9 @@ def _in_metres(pose: Pose, length: float) -> str:
     return f'{length:g} m away: is it in millimetres? Then it is xyz="{metres}"'
 
 
-def _of_joint(joint: Joint, usual: float, size: float) -> Iterator[str]:
-    yield from _of_name(joint.name)
-    yield from _of_angles("<origin>", joint.origin)
+def _suspicions_of_joint(joint: Joint, usual: float, size: float) -> Iterator[str]:
+    yield from _suspicions_of_name(joint.name)
+    yield from _suspicions_of_angles("<origin>", joint.origin)
     length = math.hypot(*joint.origin.xyz)
     if (
         length >= 2 * LONG
@@ -154,12 +160,12 @@ def _of_joint(joint: Joint, usual: float, size: float) -> Iterator[str]:
             yield f'<limit> {key}="0": zero counts as not given; leave it out to say so'
 
 
-def _of_angles(what: str, pose: Pose) -> Iterator[str]:
+def _suspicions_of_angles(what: str, pose: Pose) -> Iterator[str]:
     if max(map(abs, pose.rpy)) > TURN:
         angles = " ".join(f"{angle:g}" for angle in pose.rpy)
         yield f'{what} rpy="{angles}": is it in degrees? It should be in radians'
 
 
-def _of_name(name: str) -> Iterator[str]:
+def _suspicions_of_name(name: str) -> Iterator[str]:
     if name.split() != [name]:
         yield f"the name {name!r} holds blanks; many tools split it there"

@@ -52,7 +52,7 @@ def document_kind(text: str) -> str:
     """
     if root_tag(text) is None:
         return EXTENDED_URDF if _YAML_KEY.search(text.removeprefix("\ufeff")) else URDF
-    return XACRO if _may_act(text) and _acts(text) else outer_kind(text)
+    return XACRO if _may_contain_xacro(text) and _contains_xacro(text) else outer_kind(text)
 
 
 def other_format(text: str) -> str | None:
@@ -88,7 +88,7 @@ def outer_kind(text: str) -> str:
     return OUTER.get(root_tag(text) or "", URDF)
 
 
-def _may_act(text: str) -> bool:
+def _may_contain_xacro(text: str) -> bool:
     """Whether the text is worth parsing: most files that came out of xacro have nothing left."""
     declared = _DECLARATION.search(text)
     return declared is not None and ("<xacro:" in text or _EXPRESSION.search(text) is not None)
@@ -102,7 +102,7 @@ def _is_xml(text: str) -> bool:
     return True
 
 
-def _acts(text: str) -> bool:
+def _contains_xacro(text: str) -> bool:
     """Whether the name space of xacro is declared, and something of xacro is there to expand."""
     try:
         root = parse_xml(text)

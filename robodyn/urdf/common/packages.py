@@ -74,16 +74,16 @@ class Packages:
         if name in self._named:
             yield self._named[name]
         for root in self._folders:
-            yield from _in(root, name, DEPTH)
+            yield from _found_in(root, name, DEPTH)
             if root.name == name and _name(root) is None:
                 yield root
         for root in _of_variable("ROS_PACKAGE_PATH"):
-            yield from _in(root, name, DEPTH)
+            yield from _found_in(root, name, DEPTH)
         for root in _of_variable("AMENT_PREFIX_PATH"):
             if (root / "share" / name).is_dir():
                 yield root / "share" / name
         for file in around:
-            yield from _around(file, name)
+            yield from _above_or_beside(file, name)
 
     def _searched(self, files: Iterable[Path]) -> str:
         """The places that were searched, for a message."""
@@ -142,21 +142,21 @@ def _of_variable(variable: str) -> list[Path]:
     return [Path(root) for root in os.environ.get(variable, "").split(os.pathsep) if root]
 
 
-def _around(file: Path, name: str) -> Iterator[Path]:
+def _above_or_beside(file: Path, name: str) -> Iterator[Path]:
     """Packages of that name above a file, and beside the package that it stands in."""
     above = file.parents
     yield from (folder for folder in above if _name(folder) == name)
     own = next((folder for folder in above if _name(folder) is not None), None)
     for workspace in own.parents[:ABOVE] if own else ():
         if workspace.parent != workspace:  # not all of the disk
-            yield from _only(name, [*_in(workspace, name, ABOVE)])
+            yield from _single(name, [*_found_in(workspace, name, ABOVE)])
     for folder in above:
         for candidate in (folder, folder / name):
             if candidate.name == name and candidate.is_dir() and _name(candidate) in (None, name):
                 yield candidate
 
 
-def _only(name: str, found: list[Path]) -> list[Path]:
+def _single(name: str, found: list[Path]) -> list[Path]:
     """What was found at one place; several are an error, since nobody said which is meant."""
     if len(found) > 1:
         raise PackageError(
@@ -167,17 +167,17 @@ def _only(name: str, found: list[Path]) -> list[Path]:
     return found
 
 
-def _in(folder: Path, name: str, depth: int) -> Iterator[Path]:
+def _found_in(folder: Path, name: str, depth: int) -> Iterator[Path]:
     """Packages of that name in a folder, itself included."""
     own = _name(folder)
     if own == name:
         yield folder
     if own is None and depth:
-        for child in _children(folder):
-            yield from _in(child, name, depth - 1)
+        for child in _subfolders(folder):
+            yield from _found_in(child, name, depth - 1)
 
 
-def _children(folder: Path) -> list[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     """Folders in a folder that may contain packages."""
     try:
         with os.scandir(folder) as entries:

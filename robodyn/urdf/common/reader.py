@@ -144,7 +144,7 @@ class Reader:
     def only(self, element: Element, tag: str) -> Element | None:
         """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
+        if len(found) > 1 and any(not _is_equal(other, found[0]) for other in found[1:]):
             self.problem(
                 found[1],
                 f"a second <{tag}> (the first is {in_line(line_of(found[0]))}); keep one",
@@ -238,7 +238,7 @@ class Reader:
                 return value
         elif infinite and _INFINITE.fullmatch(text):
             return float(text)
-        meant = _number_meant(text, otherwise)
+        meant = _probable_number(text, otherwise)
         self.problem(
             element,
             f"{problem} {_why_no_number(text, infinite)}",
@@ -323,7 +323,7 @@ def _has_quaternions(element: Element) -> bool:
     return found is not None and tuple(map(int, found.groups())) >= (1, 1)
 
 
-def _number_meant(text: str, otherwise: float | None) -> float | None:
+def _probable_number(text: str, otherwise: float | None) -> float | None:
     """The number that a text starts with, a comma taken as a point; ``otherwise`` for words."""
     found = _NUMBER.match(text.replace(",", "."))
     if "$" in text or _UNBOUNDED.match(text):
@@ -334,7 +334,7 @@ def _number_meant(text: str, otherwise: float | None) -> float | None:
     return value if abs(value) <= LARGEST else None
 
 
-def _same(one: Element, other: Element) -> bool:
+def _is_equal(one: Element, other: Element) -> bool:
     """Whether two elements hold the same, in whatever order their attributes are written."""
     return _content(one) == _content(other)
 

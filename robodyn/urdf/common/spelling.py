@@ -170,10 +170,10 @@ def _unknown_attribute(
     if (tag, name) in _HARMLESS:
         reader.warn(element, f"{problem} is not read")
         return
-    if _says_again(element, name, value):
+    if _repeats_transposed(element, name, value):
         reader.warn(element, f"{problem} says again what {_TRANSPOSED[name]!r} says")
         return
-    meant = _meant(name, rule.attributes, rule.unknown)
+    meant = _closest(name, rule.attributes, rule.unknown)
     general = name in GENERAL or rule.unknown == "misspelt"
     places = () if general else owners(name, attribute=True)
     if rule.unknown == "warning" and _is_compound(element, name, meant):
@@ -202,7 +202,7 @@ def _unknown_attribute(
 _TRANSPOSED = {"iyx": "ixy", "izx": "ixz", "izy": "iyz"}
 
 
-def _says_again(element: Element, name: str, value: str) -> bool:
+def _repeats_transposed(element: Element, name: str, value: str) -> bool:
     """Whether an attribute is a moment of inertia that is written a second time, transposed."""
     if name not in _TRANSPOSED or _TRANSPOSED[name] not in element.attrib:
         return False
@@ -234,7 +234,7 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
     places = () if rule.unknown == "misspelt" else owners(name)
     if LOOKS_LIKE_CLOSURE.search(name) and name not in _read_tags(rule) and tag == "robot":
         return  # the reader of closures says so
-    meant = _meant(name, _read_tags(rule), rule.unknown)
+    meant = _closest(name, _read_tags(rule), rule.unknown)
     if meant is not None and not prefix and meant.rpartition(":")[2] not in (meant, name):
         meant = None  # Drake's have a prefix, and what has none is another word
     if (tag, name) in _HARMLESS:
@@ -268,7 +268,7 @@ def _read_tags(rule: Rule) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _meant(name: str, known: frozenset[str], unknown: str) -> str | None:
+def _closest(name: str, known: frozenset[str], unknown: str) -> str | None:
     """The known name that another one is a misspelling of, if any."""
     if len(name) > _LONGEST:
         return None

@@ -139,7 +139,7 @@ def parse_xml(text: str, file: str | None = None, told: list[UrdfWarning] | None
         Gets a warning where comments have ``--`` in them, which XML does not allow, and which
         changes nothing.
     """
-    text = _plain(text, file)
+    text = _without_declarations(text, file)
     try:
         root = etree.fromstring(text.encode(), _parser(recover=False))
     except etree.XMLSyntaxError as error:
@@ -167,7 +167,7 @@ def _plain_comments(text: str) -> tuple[str, list[int]]:
     return _COMMENT.sub(plain, text), lines
 
 
-def _plain(text: str, file: str | None) -> str:
+def _without_declarations(text: str, file: str | None) -> str:
     """Text without marks and declarations, its lines where they were."""
     _check_size(len(text), file)
     text = text.removeprefix("\ufeff")
@@ -207,15 +207,15 @@ def recovered(text: str, error: UrdfError) -> Element | None:
     if not isinstance(error.__cause__, etree.XMLSyntaxError):
         return None
     parser = _parser(recover=True)
-    root = etree.fromstring(_plain(text, error.file).encode(), parser)
-    done = {_passed_over(entry.type_name, entry.message) for entry in parser.error_log}
+    root = etree.fromstring(_without_declarations(text, error.file).encode(), parser)
+    done = {_tolerated(entry.type_name, entry.message) for entry in parser.error_log}
     if root is None or None in done:
         return None
     error.leniently = " and ".join(sorted(filter(None, done)))
     return _without_default_space(root)
 
 
-def _passed_over(fault: str, message: str) -> str | None:
+def _tolerated(fault: str, message: str) -> str | None:
     """How a syntax error is tolerated; ``""`` if nothing is to be done, ``None`` if it is not."""
     if fault == "NS_ERR_UNDEFINED_NAMESPACE":
         return ""

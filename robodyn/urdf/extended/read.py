@@ -157,7 +157,7 @@ class Extension:
         if self._ball is not None:
             balls = moving(joints.values(), self._ball.text)
             if not balls:
-                self.problems.append(self._no_part("rotule_name", self._ball, joints))
+                self.problems.append(self._error_of_unused_word("rotule_name", self._ball, joints))
             types = dict.fromkeys(balls, BALL)
         for name, word in zip(self._joints, self._words, strict=True):
             if name.text in joints:
@@ -227,7 +227,7 @@ class Extension:
                 prefix.line,
             )
             self.problems.append(
-                problem if alike else self._no_part("name_closedloop", prefix, frames)
+                problem if alike else self._error_of_unused_word("name_closedloop", prefix, frames)
             )
         elif self._count not in (None, -1, len(pairs)):
             message = (
@@ -242,7 +242,7 @@ class Extension:
         if self._motor is not None:
             found = moving(known.values(), self._motor.text)
             if not found:
-                self.problems.append(self._no_part("name_mot", self._motor, known))
+                self.problems.append(self._error_of_unused_word("name_mot", self._motor, known))
             return found
         found, others = [], []
         for word in self._motors or ():
@@ -270,7 +270,7 @@ class Extension:
                 )
         return list(dict.fromkeys(found))
 
-    def _no_part(self, key: str, word: Word, known: Iterable[str]) -> UrdfError:
+    def _error_of_unused_word(self, key: str, word: Word, known: Iterable[str]) -> UrdfError:
         """The error of a word that should be part of names."""
         shown = ", ".join(list(known)[:20])
         return self._values.error(
@@ -297,10 +297,10 @@ def read_extension(path: Path, urdf: Any = None) -> Extension:
         The URDF that it belongs to. Default: the one that it names, or that stands beside it.
     """
     values = YamlValues(path)
-    return Extension(values, _beside(path, values) if urdf is None else urdf)
+    return Extension(values, _urdf_of(path, values) if urdf is None else urdf)
 
 
-def _beside(path: Path, values: YamlValues) -> Path:
+def _urdf_of(path: Path, values: YamlValues) -> Path:
     """The URDF that a YAML file names, or that stands beside it."""
     named = values.word("urdf")
     beside = sorted(path.parent.glob("*.urdf"))

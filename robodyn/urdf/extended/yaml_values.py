@@ -33,7 +33,7 @@ class YamlValues:
 
     def __init__(self, path: Path) -> None:
         self.file = str(path)
-        root = _composed(path, self.file)
+        root = _parsed(path, self.file)
         self._values: dict[str, Any] = {}
         self._lines: dict[str, int] = {}
         if root is None or root.id != "mapping":
@@ -134,7 +134,7 @@ class YamlValues:
         return self.error(key, f"is not {expected}", line)
 
 
-def _composed(path: Path, file: str) -> Any:
+def _parsed(path: Path, file: str) -> Any:
     """The file as nodes with their places; nothing is constructed from tags."""
     try:
         import yaml

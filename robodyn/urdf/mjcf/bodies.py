@@ -76,7 +76,7 @@ class Bodies:
             at = self._anchor(j, anchor)
             ends = last and not at.any()
             child = name if ends else names.link(f"{names.joints[j]}_frame")
-            X = X @ pose_of(at - anchor) @ self._back(j)
+            X = X @ pose_of(at - anchor) @ self._motion_to_zero(j)
             self.joints.append(self._joint(j, link, child, X))
             if not ends:
                 self.links.append(Link(child))
@@ -96,7 +96,7 @@ class Bodies:
             return np.array(self._model.jnt_pos[j])
         return before
 
-    def _back(self, j: int) -> FloatArray:
+    def _motion_to_zero(self, j: int) -> FloatArray:
         """Motion of a joint from the posture that is drawn to where its coordinate is zero."""
         model, X = self._model, np.eye(4)
         axis, ref = model.jnt_axis[j], float(model.qpos0[model.jnt_qposadr[j]])

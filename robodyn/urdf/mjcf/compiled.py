@@ -150,7 +150,7 @@ class _Shapes:
         for geom in list(spec.geoms):
             shape = geom.meshname or geom.hfieldname
             geom.material = ""
-            if shape and (self._says_nothing(geom) or self._stands_still(geom.parent)):
+            if shape and (self._mass_is_explicit(geom) or self._is_fixed(geom.parent)):
                 spec.delete(geom)
             elif shape:
                 kept[shape] = _described(geom.parent)
@@ -162,12 +162,12 @@ class _Shapes:
             spec.delete(item)
         self.needed = {files.get(name, name): body for name, body in kept.items()}
 
-    def _says_nothing(self, geom: Any) -> bool:
+    def _mass_is_explicit(self, geom: Any) -> bool:
         """The mass of its body does not follow from a shape."""
         said = self._explicit and bool(geom.parent.explicitinertial)
         return said or geom.parent.name == "world" or geom.mass == 0.0 or geom.density == 0.0
 
-    def _stands_still(self, body: Any) -> bool:
+    def _is_fixed(self, body: Any) -> bool:
         """No joint moves a body, so that its mass counts for nothing where the base is fixed."""
         described = _described(body)
         while body.name != "world":

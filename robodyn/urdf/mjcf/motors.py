@@ -53,7 +53,7 @@ class Motors:
                 motors = found if single else self.of_tendons
                 at = int(model.actuator_trnid[k, 0])
                 motors.setdefault(at, []).append(Actuator(gear, torque_limit=limit, name=name))
-        together = {joint: _together(motors) for joint, motors in found.items()}
+        together = {joint: _combined(motors) for joint, motors in found.items()}
         self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
         self.efforts = {
             j: abs(motor.gear_ratio) * motor.torque_limit for j, motor in together.items()
@@ -100,10 +100,10 @@ def on_independent_joints(
             name, ratio = mimic.joint, ratio * mimic.multiplier
         if known[name].nv:
             found.setdefault(name, []).append(dataclasses.replace(motor, gear_ratio=ratio))
-    return tuple((name, _together(alike)) for name, alike in found.items())
+    return tuple((name, _combined(alike)) for name, alike in found.items())
 
 
-def _together(motors: list[Actuator]) -> Actuator:
+def _combined(motors: list[Actuator]) -> Actuator:
     """All motors of one joint, as one."""
     first, *others = motors
     if not others:

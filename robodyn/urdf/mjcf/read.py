@@ -139,7 +139,7 @@ def read_mjcf(
     problems: list[RobodynError] = [
         UrdfError(why, file=file, element=element, leniently="left out") for element, why in refused
     ]
-    parts = [*_left_out_of(compiled), *_idle(motors, tendons, equalities)]
+    parts = [*_left_out_of(compiled), *_without_effect(motors, tendons, equalities)]
     warnings = [UrdfWarning(one, file=file) for one in (*notes, *_left_out(parts))]
     gravity = _gravity_of(compiled)
     if gravity != EARTH:
@@ -155,7 +155,7 @@ def read_mjcf(
     return mechanism, problems, warnings
 
 
-def _idle(motors: Motors, tendons: Tendons, equalities: Equalities) -> Iterator[str]:
+def _without_effect(motors: Motors, tendons: Tendons, equalities: Equalities) -> Iterator[str]:
     """What does nothing where nobody drives it."""
     for what, names in (
         ("limits of tendons", tendons.limited),

@@ -50,7 +50,7 @@ class NotXml(Exception):
     """A document, with its file and what is wrong with it."""
 
 
-class _HandOn:
+class _PlaceOfCopies:
     """Gives the copy of an element its place; the DOM calls it."""
 
     def handle(self, operation: Any, key: str, place: Any, source: Any, copy: Any) -> None:
@@ -58,7 +58,7 @@ class _HandOn:
             copy.setUserData(key, place, self)
 
 
-_HAND_ON: Any = _HandOn()
+_HAND_ON: Any = _PlaceOfCopies()
 
 
 class _Arguments(dict[str, str]):
@@ -239,7 +239,7 @@ def main() -> None:
                 print(json.dumps({"ended": True}), file=asked, flush=True)
             order = _next_order(answers, order["patience"])
             continue
-        _bound(order["memory"])
+        _limit_memory(order["memory"])
         sys.addaudithook(_refuse_the_world)
         said = Worker(xacro, asked, answers).run(order)
         print(json.dumps({"said": said}), file=asked, flush=True)
@@ -254,7 +254,7 @@ def _next_order(answers: Any, patience: float) -> dict[str, Any]:
     return order
 
 
-def _bound(memory: int) -> None:
+def _limit_memory(memory: int) -> None:
     """Bound the memory of this process [bytes], where the system can."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource

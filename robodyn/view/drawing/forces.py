@@ -83,7 +83,7 @@ def forces(
     driven = [
         name
         for name in robot.joint_names
-        if name in marks and marks[name].axis is not None and _freedoms(robot, name) == 1
+        if name in marks and marks[name].axis is not None and _coordinates_of(robot, name) == 1
     ]
     frames = [places[marks[n].predecessor] @ marks[n].X_predecessor for n in driven]
     return Forces(
@@ -110,6 +110,6 @@ def _point(robot: Robot, places: Mapping[str, FloatArray], mark: JointMark | Non
     return (places[mark.successor] @ mark.X_successor)[:3, 3]
 
 
-def _freedoms(robot: Robot, name: str) -> int:
+def _coordinates_of(robot: Robot, name: str) -> int:
     part = robot.joints[name].v
     return int(part.stop - part.start)

@@ -61,7 +61,7 @@ class Drawing:
         self._eye = self._center + self._width * np.array([0.6, -1.0, 0.35])
         self.arrows = ArrowDrawing(server, self.size, looking_at(self._eye, self._center))
         self.gaps = GapDrawing(server, robot, self.size)
-        self._look()
+        self._appearance()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class Drawing:
                     )
                 )
 
-    def _look(self) -> None:
+    def _appearance(self) -> None:
         scene, size = self._server.scene, self._width
         ground = min(0.0, min(float(X[2, 3]) for X in self.places.values()))
         cell = 10.0 ** np.floor(np.log10(size))

@@ -48,7 +48,7 @@ def test_times_are_those_of_a_state(monkeypatch, capsys):
         threads.append(rd.get_num_threads())
         return 1.0
 
-    monkeypatch.setattr("robodyn.cli.bench._least", one_second)
+    monkeypatch.setattr("robodyn.cli.bench._shortest_time", one_second)
     rd.set_num_threads(3)
     _, functions = bench(capsys, "double_pendulum")
     row = functions["mass_matrix"]

@@ -206,7 +206,7 @@ def test_nothing_is_left_of_a_bag_that_failed(tmp_path, monkeypatch):
     def fail(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("robodyn.bags.writing._known", fail)
+    monkeypatch.setattr("robodyn.bags.writing._finite_or_empty", fail)
     with pytest.raises(KeyboardInterrupt):
         run.save(tmp_path / "run.mcap")
     assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"what was there"]
