@@ -136,10 +136,6 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
         Sizes of the last axes; None for any.
     of : str
         The robot that wants these sizes.
-
-    Raises
-    ------
-    ShapeError
     """
     array = numbers(what, value)
     if array.dtype is not _DOUBLE:
@@ -168,12 +164,7 @@ def checked(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Flo
 
 
 def expect(what: str, value: Any, kind: type, name: str = "") -> None:
-    """Refuse a value that is not what an argument takes.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse a value that is not what an argument takes."""
     if not isinstance(value, kind):
         package = ".".join(kind.__module__.split(".")[:2])
         place = {"robodyn.controllers": "robodyn.controllers.", "builtins": ""}.get(
@@ -188,24 +179,14 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
 
 
 def one_name(what: str, given: Any) -> str:
-    """A name. Whether something has this name is for the caller to check.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """A name. Whether something has this name is for the caller to check."""
     if not isinstance(given, str):
         raise ShapeError(f"{what} is {shown(given)}, expected a name", name=what, given=given)
     return given
 
 
 def whole(what: str, given: Any) -> int:
-    """An integer. True and False are refused.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """An integer. True and False are refused."""
     if not isinstance(given, int | np.integer) or isinstance(given, bool):
         raise ShapeError(
             f"{what} is {shown(given)}, expected a whole number", name=what, given=given
@@ -255,12 +236,7 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
 
 
 def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
-    """`named`, where values beside the names would be taken for what joints are set to.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """`named`, where values beside the names would be taken for what joints are set to."""
     if isinstance(names, Mapping):
         raise ShapeError(
             f"{what} gives values by name, {shown(names)}, expected names of joints alone",
@@ -292,12 +268,7 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
-    """A copy of an array for one state: ``size`` finite numbers, not a batch.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """A copy of an array for one state: ``size`` finite numbers, not a batch."""
     x = checked(what, value, size)
     if x.ndim != 1:
         raise ShapeError(
@@ -395,10 +366,6 @@ def refuse_not_finite(
         Number of its last axes that belong to one state.
     where : callable
         From the index of a number within its state to a text that the message adds.
-
-    Raises
-    ------
-    ShapeError
     """
     if x.dtype.kind != "f" or all_finite(x):
         return
@@ -415,12 +382,7 @@ def refuse_not_finite(
 
 
 def together(**arrays: ArrayLike) -> tuple[int, ...]:
-    """The common shape of the leading axes of arrays over coordinates or speeds.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """The common shape of the leading axes of arrays over coordinates or speeds."""
     shapes = {name: np.shape(array) for name, array in arrays.items()}
     try:
         return np.broadcast_shapes(*(shape[:-1] for shape in shapes.values()))

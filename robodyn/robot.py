@@ -162,6 +162,10 @@ class Robot:
     radians. Each result has the leading axes of its arguments. All-float32 arguments are computed
     in float32.
 
+    Arguments of many methods: ``q``, positions of joints; ``v``, their speeds; ``base``, the motion
+    of a moving base, by default at rest; ``out``, an array of the shape of the result that is
+    written to and returned.
+
     Quaternions are normalised. Every method may raise these errors; docstrings of methods name
     further ones:
 
@@ -171,37 +175,6 @@ class Robot:
     - `SingularError`: accelerations are not determined, because a joint moves no mass in that
       posture.
     - `InconsistentStateError`: in minimal coordinates, a loop does not close in that posture.
-
-    Attributes
-    ----------
-    name : str
-    nq, nv : int
-        Number of coordinates and of speeds.
-    nc : int
-        Number of constraint rows of closed loops.
-    dof : int
-        Mobility.
-    base : str
-        ``"fixed"``, ``"floating"`` or ``"moving"``.
-    depends_on_time : bool
-        Joints or constraints are functions of time: methods are those of `at` a time, functions
-        have ``t`` as their last input. `dof` and the like are those at time zero.
-    gravity : tuple of 3 floats [m/s^2]
-    ground : tuple of Ground
-    total_mass : float [kg]
-        Of everything that moves (with a fixed base: without the base link).
-    joint_names : tuple of str
-        Joints with coordinates of their own, in the order of q and v.
-    link_names, frame_names : tuple of str
-    loops : tuple
-        Closures.
-    independent_joints, actuated_joints : tuple of str
-    joints : mapping of str to JointInfo
-    mechanism : Mechanism
-        The description it was made from.
-    lower_limits, upper_limits : ndarray, shape (nq,) [rad, m]
-    velocity_limits : ndarray, shape (nv,) [rad/s, m/s]
-    effort_limits : ndarray, shape (nv,) [N m, N]
 
     Examples
     --------
@@ -610,7 +583,8 @@ class Robot:
     def depends_on_time(self) -> bool:
         """Whether joints, constraints or forces are functions of time.
 
-        Most methods are then those of the robot `at` a time.
+        Methods are then those of the robot `at` a time, functions have ``t`` as their last input,
+        and `dof` and the like are those at time zero.
 
         Examples
         --------
@@ -992,8 +966,7 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         dv : array_like, shape (..., nv) [rad, m]
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1024,8 +997,7 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v : array_like, shape (..., nv) [rad/s, m/s]
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1052,9 +1024,7 @@ class Robot:
         u : array_like, shape (..., nv) [rad, m]
             Motion from the position ``q`` at which a step began.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1223,8 +1193,7 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         wrenches : mapping of link name to array_like, shape (..., 6) [N, N m]
             External forces and moments about the link origins, in link axes.
-        base : BaseMotion
-            Motion of a moving base. Default: at rest.
+        base : BaseMotion, optional
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them; in minimal
             coordinates these, or joints that follow others and produce the same. Default:
@@ -1536,7 +1505,6 @@ class Robot:
         wrenches : mapping of link name to array_like, shape (..., 6) [N, N m], optional
             As for the method; they turn with their links.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
 
         Returns
         -------
@@ -1788,9 +1756,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1811,9 +1777,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1851,15 +1815,11 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         wrenches : mapping of link name to array_like, shape (..., 6) [N, N m], optional
             External forces and moments about the link origins, in link axes.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1893,11 +1853,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1929,11 +1886,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1963,13 +1917,9 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -1998,11 +1948,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2029,11 +1976,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
 
         Returns
         -------
@@ -2068,11 +2012,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2105,13 +2046,9 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2140,11 +2077,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2171,11 +2105,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2203,13 +2134,9 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2241,11 +2168,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2282,15 +2206,12 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         frame : str
             Name of a link.
         relative_to : str
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2330,9 +2251,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         frame : str
             Name of a link.
         relative_to : str
@@ -2340,9 +2259,7 @@ class Robot:
         axes : {"body", "world"}
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2379,7 +2296,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         frame : str
             Name of a link.
         relative_to : str
@@ -2387,9 +2303,7 @@ class Robot:
         axes : {"body", "world"}
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2425,15 +2339,12 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         frames : names of links, optional
             Default: all, in the order of `frame_names`.
         relative_to : str
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2471,9 +2382,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         frames : names of links, optional
             Default: all, in the order of `frame_names`.
         relative_to : str
@@ -2481,9 +2390,7 @@ class Robot:
         axes : {"body", "world"}
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2520,7 +2427,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         frames : names of links, optional
             Default: all, in the order of `frame_names`.
         relative_to : str
@@ -2528,9 +2434,7 @@ class Robot:
         axes : {"body", "world"}
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2569,9 +2473,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         frame : str
             Name of a link.
         relative_to : str
@@ -2579,9 +2481,7 @@ class Robot:
         axes : {"body", "world"}
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2622,9 +2522,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         a : array_like, shape (..., nv) [rad/s^2, m/s^2]
             Rates of ``v``.
         frame : str
@@ -2637,9 +2535,7 @@ class Robot:
             ``True``: acceleration of the frame's origin, as an observer at rest in
             ``relative_to`` sees it; ``False``: derivative of the body twist.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -2851,7 +2747,6 @@ class Robot:
             Draw the frame of each joint on its child link, and both frames of a joint that closes a
             loop: they agree where it is closed, but for the motion of that joint.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
         axes : matplotlib axes, optional
             To draw into, of two dimensions or of three.
 
@@ -3253,7 +3148,6 @@ class Robot:
             Joints that stop. ``"joint[k]"``: one axis of a joint that has several. Cut joints stop
             along all their axes.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
 
         Returns
         -------
@@ -3417,7 +3311,6 @@ class Robot:
         direction : array_like, shape (..., 3) [1]
             Along which it is hit, in world axes, of any length.
         base : BaseMotion, optional
-            Motion of a moving base. Default: at rest.
 
         Returns
         -------
@@ -3662,9 +3555,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -3712,9 +3603,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -3737,11 +3626,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -3765,9 +3651,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -3821,7 +3705,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
 
         Returns
         -------
@@ -4013,9 +3896,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
 
         Raises
         ------
@@ -4164,7 +4045,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
 
         Returns
         -------
@@ -4187,7 +4067,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
 
         Returns
         -------
@@ -4209,9 +4088,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
 
         Returns
         -------
@@ -4233,9 +4110,7 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
-            Speeds of the joints.
         a : array_like, shape (..., nv) [rad/s^2, m/s^2]
             Rates of ``v``.
 
@@ -4262,7 +4137,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
 
         Returns
         -------
@@ -4288,7 +4162,6 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
-            Positions of the joints.
 
         Returns
         -------
@@ -4419,10 +4292,8 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
-        base : BaseMotion
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        base : BaseMotion, optional
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------
@@ -4495,10 +4366,8 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
-        base : BaseMotion
-            Motion of a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned; of the shape of the result.
+        base : BaseMotion, optional
+        out : ndarray of the shape of the result, optional
 
         Returns
         -------

@@ -25,10 +25,6 @@ def frame_argument(what: str, given: Any, name: str) -> tuple[str, FloatArray]:
         A link alone means its own frame; an offset [m], one there with the axes of the link.
     name : str
         The argument.
-
-    Raises
-    ------
-    ShapeError
     """
     if isinstance(given, str):
         return given, np.eye(4)

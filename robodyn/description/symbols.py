@@ -75,12 +75,7 @@ class Symbols:
     values: Mapping[str, float]
 
     def only(self, names: Collection[str]) -> Symbols:
-        """Some of them, the others plain numbers.
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """Some of them, the others plain numbers."""
         for name in names:
             if name not in self.values:
                 raise UnknownNameError("symbol", name, self.values, repr(self.mechanism.name))

@@ -32,10 +32,6 @@ def check_law(law: ForceLaw, slope: Program | None, size: Size) -> None:
         The force that its energy has, if both were given.
     size : (kind, nq, nv)
         Of its joint; no kind of one that acts on frames.
-
-    Raises
-    ------
-    ShapeError
     """
     force = f"force {law.name!r}"
     x, w, t = _trials(law, size)

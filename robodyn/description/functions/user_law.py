@@ -32,10 +32,6 @@ def numbers_of(
         That of the symbols.
     name : str
         Of the argument that the function was.
-
-    Raises
-    ------
-    ShapeError
     """
     try:
         result = np.asarray(function(*arguments), object)

@@ -37,12 +37,7 @@ __all__ = [
 
 
 def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mechanism:
-    """A description with masses added to links.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError
-    """
+    """A description with masses added to links."""
     links = {link.name: link for link in mechanism.links}
     for name, load in payload.items():
         if name not in links:
@@ -64,10 +59,6 @@ def with_frames(
     mechanism : Mechanism
     frames : mapping of name to frame
         See `frame_argument`.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError, ShapeError
     """
     links = {link.name for link in mechanism.links}
     added, welds = [], []
@@ -105,12 +96,7 @@ def with_rotors(mechanism: Mechanism, rotors: Iterable[Rotor]) -> Mechanism:
 
 
 def with_joint_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
-    """A description in which joints move by maps.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """A description in which joints move by maps."""
     joints = {joint.name: joint for joint in mechanism.joints}
     for name, given in maps.items():
         if name not in joints:
@@ -133,10 +119,6 @@ def with_actuators(
     actuators : mapping of joint name to Actuator
     parameters : iterable of str
         Names of other numbers that are given with them: those of the same joints are refused.
-
-    Raises
-    ------
-    UnknownNameError, ShapeError, SettingsError
     """
     names = [mover.name for mover in mechanism.movers]
     for name in parameters:

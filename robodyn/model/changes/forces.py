@@ -32,10 +32,6 @@ def with_forces(
         Those of a robot, `Robot.forces`, are taken as they are.
     floating : bool
         The base floats.
-
-    Raises
-    ------
-    UnknownNameError, ShapeError
     """
     sizes: dict[str, Any] = joint_sizes(mechanism, floating=floating)
     links = [link.name for link in mechanism.links]

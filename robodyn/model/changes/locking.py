@@ -40,10 +40,6 @@ def with_locked(
     """A description with joints welded, and what is said of them left out or taken there.
 
     A floating base that is welded stands on a world.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError
     """
     joints = {joint.name: joint for joint in mechanism.joints}
     if floating:  # in place of a fixed joint that has its name

@@ -41,10 +41,6 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     model : Model
     given : mapping of name to float
         As `Robot.dynamic_parameter_names` has them.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError, ShapeError
     """
     if not given:
         return model.mechanism
@@ -140,12 +136,7 @@ def _is_changeable(model: Model, body: Body) -> bool:
 
 
 def refuse_unchangeable(model: Model, body: Body) -> None:
-    """Check that the parameters of a body can be set.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Check that the parameters of a body can be set."""
     if not _is_changeable(model, body):
         raise SettingsError(
             f"{body_link(model.bodies, body)!r} of {model.mechanism.name!r} is a free rotor, "

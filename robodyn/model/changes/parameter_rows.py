@@ -350,12 +350,7 @@ def refused_by_rows(name: str) -> Callable[..., Any]:
 
 
 def refuse_rows_of(model: Model, *, has_programs: bool) -> None:
-    """Check that the functions of a model can take the numbers of many copies.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Check that the functions of a model can take the numbers of many copies."""
     name, why = model.mechanism.name, ""
     if model.setup.rheonomic:
         why = "depends on time"

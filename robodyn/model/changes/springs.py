@@ -32,10 +32,6 @@ def with_springs(
     mechanism : Mechanism
     springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
         A joint has one spring: another one takes its place.
-
-    Raises
-    ------
-    UnknownNameError, ShapeError
     """
     if not isinstance(springs, Mapping):
         links = ["world", *(link.name for link in mechanism.links)]

@@ -29,12 +29,7 @@ __all__ = [
 
 
 def locked_position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
-    """Where a joint is to be locked: one number a coordinate, quaternions of unit norm.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError
-    """
+    """Where a joint is to be locked: one number a coordinate, quaternions of unit norm."""
     if not joint.nv:
         raise UnknownNameError("joint with a degree of freedom", joint.name, ())
     quaternion = joint_kind(joint.kind).coordinates.quaternion
