@@ -105,12 +105,11 @@ if TYPE_CHECKING:
         control_law,
         events,
         mode_motion,
-        rollout,
-        simulate,
         step_derivatives,
         step_function,
         trajectory_gradient,
     )
+    from robodyn.simulation.simulate import rollout, simulate
     from robodyn.state_space import StateSpace
     from robodyn.studies.compare import Comparison, compare
     from robodyn.studies.sweep import SweepTable, sweep

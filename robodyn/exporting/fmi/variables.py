@@ -87,10 +87,9 @@ def _joints(unit: Unit, parts: Parts) -> Iterator[Variable]:
         yield Variable(f"{name}.speed", "output", per_second, "Speed of the joint.", float(v))
     if parts.motors is not None:
         joints = [robot.joints[name] for name in robot.actuated_joints]
-        speeds = (
-            [x for joint in joints for x in part_names(joint.name, joint.kind.nv, robot.joints)],
-            [joint.kind.unit(k) for joint in joints for k in range(joint.kind.nv)],
-        )
+        parts_of = [part_names(x.name, x.kind.nv, robot.joints) for x in joints]
+        units = (joint.kind.unit(k) for joint in joints for k in range(joint.kind.nv))
+        speeds = tuple(name for names in parts_of for name in names), tuple(units)
     for name, length in zip(*speeds, strict=True):
         given = parts.step.update is None
         causality, start = ("input", 0.0) if given else ("output", None)

@@ -115,7 +115,7 @@ class CommandedJoints:
 
     def efforts(self, q: FloatArray, tau: FloatArray) -> FloatArray:
         """The efforts of these joints, shape (n,), that are generalised forces (nv,)."""
-        found = tau[self.speeds]
+        found: FloatArray = tau[self.speeds]
         if self.depend_on_posture:
             f = forces_of_motors(self._robot.actuation_matrix(q), tau)
             found[self._elsewhere] = f[self.motors[self._elsewhere]]
