@@ -27,6 +27,7 @@ from robodyn.tolerances import (
     EXACT_RANK,
     LOOP_CLOSED,
     MISFIT,
+    MOVED_FAR,
     ROUNDED_FILE_GAP,
     ROUNDED_FILE_RANK,
     WRONG_FILE_GAP,
@@ -203,6 +204,9 @@ class LoopGeometry:
         if rank >= self.space.nv:
             return q[None]
         gap = LEVER * tolerance * self.units
-        found = walks(self.model, self.position, self.space, q, rank=rank, gap=gap)
-        found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
+        for limited in (True, False):  # joints may be drawn at limits, or beyond them
+            found = walks(self.model, self.position, self.space, q, rank, gap, limited)
+            found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
+            if np.abs(found - q).max(initial=0.0) > MOVED_FAR:
+                break
         return np.concatenate([q[None], found])

@@ -29,16 +29,17 @@ def walks(
     rows: PositionRows,
     space: ConfigurationSpace,
     start: Array,
-    *,
     rank: int | None = None,
     gap: Array | None = None,
+    limited: bool = True,
 ) -> FloatArray:
     """Closed postures along some walks from a closed one, shape (steps, walks, nq).
 
     Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
     strides. Where one cannot go on, it stays, turns round and takes shorter ones. With another
     ``rank`` than that of the start, and gaps that count as closed, these are walks through postures
-    that are closed but for rounding, in which only joints of loops move.
+    that are closed but for rounding, in which only joints of loops move. They go beyond limits if
+    they are not ``limited``.
     """
     loops = _Loops(model, rows, space, start, rank, gap)
     rng = np.random.default_rng(0)
@@ -52,7 +53,7 @@ def walks(
     for _ in range(STEPS):
         along = loops.along(here, heading)
         there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
-        good = loops.arrived(here, there)
+        good = loops.arrived(here, there, limited)
         heading = np.where(good[:, None], along, -along)
         stride = np.where(good, stride, 0.5 * stride)
         here = np.where(good[:, None], there, here)
@@ -114,10 +115,10 @@ class _Loops:
             q = self._space.integrate(q, -step / np.maximum(1.0, 2.0 * size))
         return q
 
-    def arrived(self, here: Array, there: Array) -> Array:
-        """Whether loops are closed, and no joint is (farther) beyond a limit."""
+    def arrived(self, here: Array, there: Array, limited: bool = True) -> Array:
+        """Whether loops are closed, and no joint is (farther) beyond a limit, if that counts."""
         low, high = np.minimum(self._model.lower, here), np.maximum(self._model.upper, here)
-        inside = ((low <= there) & (there <= high)).all(axis=1)
+        inside = ((low <= there) & (there <= high)).all(axis=1) | (not limited)
         closed = (np.abs(self._rows.residual(there)) < self._gap).all(axis=1)
         finite = np.isfinite(self._rows.jacobian(there)).all(axis=(1, 2))
         return np.asarray(inside & finite & closed)
