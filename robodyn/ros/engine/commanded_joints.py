@@ -122,12 +122,7 @@ class CommandedJoints:
         return found
 
     def refuse_without_coordinates(self, rows: Iterable[int]) -> None:
-        """Refuse to drive joints of motors that follow others.
-
-        Raises
-        ------
-        ActuationError
-        """
+        """Refuse to drive joints of motors that follow others. Raises `ActuationError`."""
         wrong = [self.names[row] for row in rows if self._elsewhere[row]]
         if wrong:
             raise rd.ActuationError(
@@ -137,23 +132,13 @@ class CommandedJoints:
             )
 
     def row(self, name: str) -> int:
-        """Where a joint stands in a command.
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """Where a joint stands in a command. Raises `UnknownNameError`."""
         if name not in self.names:
             raise rd.UnknownNameError("commanded joint", name, self.names)
         return self.names.index(name)
 
     def values(self, command: ArrayLike) -> FloatArray:
-        """A command as an array, one finite number a joint.
-
-        Raises
-        ------
-        ShapeError
-        """
+        """A command as an array, one finite number a joint. Raises `ShapeError`."""
         given = np.asarray(command, float)
         if given.shape != (len(self),):
             raise rd.ShapeError(

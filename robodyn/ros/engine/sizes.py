@@ -21,22 +21,12 @@ MOST_POINTS = 5000
 
 
 def check_command(data: bytes) -> None:
-    """Refuse a Float64MultiArray or a JointState that is too large.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse a Float64MultiArray or a JointState that is too large. Raises `ShapeError`."""
     _check("bytes", len(data), MOST_BYTES, "a message", "send numbers of the robot's joints alone")
 
 
 def check_trajectory(data: bytes) -> None:
-    """Refuse a JointTrajectory of too many bytes, names or points.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse a JointTrajectory of too many bytes, names or points. Raises `ShapeError`."""
     _check("bytes", len(data), MOST_TRAJECTORY_BYTES, "a trajectory", "send parts of it")
     order = "<" if data[1:2] == b"\1" else ">"
 
@@ -58,12 +48,7 @@ def check_trajectory(data: bytes) -> None:
 
 
 def check_count(points: int) -> None:
-    """Refuse a trajectory with too many points, before they are read.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse a trajectory with too many points, before they are read. Raises `ShapeError`."""
     hint = "send fewer, or parts of it one after the other"
     _check("points", points, MOST_POINTS, "the trajectory", hint)
 

@@ -29,22 +29,12 @@ class MissingRosError(rd.MissingExtraError):
 
 
 def rclpy() -> Any:
-    """The module rclpy.
-
-    Raises
-    ------
-    MissingExtraError
-    """
+    """The module rclpy. Raises `MissingExtraError`."""
     return _module("rclpy")
 
 
 def message(package: str, *names: str, kind: str = "msg") -> tuple[Any, ...]:
-    """Classes of messages, or of services with ``kind="srv"``.
-
-    Raises
-    ------
-    MissingExtraError
-    """
+    """Classes of messages, or of services with ``kind="srv"``. Raises `MissingExtraError`."""
     module = _module(f"{package}.{kind}")
     return tuple(getattr(module, name) for name in names)
 
