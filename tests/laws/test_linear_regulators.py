@@ -195,3 +195,12 @@ def test_what_decays_by_itself_needs_no_motor():
     assert law.model.states[1::2] == ("q:idle_pin", "v:idle_pin")
     np.testing.assert_allclose(law.gains[:, 1::2], 0.0, atol=1e-12)
     assert law.gains[0, 0] > 0.0
+
+
+def test_after_the_motion_the_forces_are_those_of_the_next_law():
+    robot = cart_pole()
+    after = LQR(robot, UP, state=2.0, effort=0.5)
+    law = TimeVaryingLQR(robot, rd.simulate(robot, q0=UP, duration=0.1, step=0.01), then=after)
+    q, v = UP + TIPPED, np.array([0.3, 0.1])
+    for t in (0.1, 0.1004, 7.0):
+        np.testing.assert_allclose(law(t, q, v), after(t, q, v), rtol=1e-12)

@@ -346,3 +346,10 @@ def test_exported_code_warns_where_joints_turn_back(tmp_path):
             lambda own=own, name=name: rd.export(own, ["gravity_forces"], "c", tmp_path / name)
         )
         assert not messages
+
+
+def test_rollouts_name_the_motion():
+    robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    q0, v0 = np.array([[0.2], [0.9], [0.3]]), np.array([[0.1], [3.0], [0.1]])
+    _, messages = told(lambda: rd.rollout(robot, None, q0, v0, duration=0.05, step=1e-3))
+    assert "(motion 1 of the batch)" in messages[-1]

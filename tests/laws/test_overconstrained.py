@@ -22,6 +22,7 @@ from robodyn.closed_loops.rank.analysis import motors_of
 from robodyn.closed_loops.solvers.rank import rank_analysis
 from robodyn.equations.elimination.constrained import accelerations, motor_forces
 from robodyn.equations.elimination.redundant import RowGroup
+from robodyn.simulation import Trajectory
 from robodyn.symbolic.constraint_row import Row
 
 #: Rings, and where they are cut.
@@ -254,6 +255,17 @@ def test_the_branch_changes_at_singular_postures_and_dead_centres_and_nowhere_el
     if not robot.loops_analysis.choice.groups or name == "bennett":
         alone = robot.branch_sign(way)
         np.testing.assert_array_equal(np.diff(alone[clear]) != 0, expected)
+
+
+def test_a_trajectory_tells_the_same_changes():
+    robot = loaded("line_symmetric", 0)
+    q = path(robot)
+    side = sides(robot, q)
+    rest, t = np.zeros((len(q), robot.nv)), np.arange(len(q)) * 0.1
+    run = Trajectory(t, q, rest, rest, rest, t, t, robot.joint_names, robot)
+    changes = np.diff(np.sign(side)) != 0.0
+    assert 0 < changes.sum() < 10
+    np.testing.assert_array_equal(run.branch_changes, t[1:][changes])
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -1,11 +1,11 @@
 """What sensors show: against the methods of the robot, and against differences of positions."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -246,7 +246,7 @@ def test_energies_and_momenta_of_bodies_add_to_those_of_the_robot(base):
 
 def test_energy_of_a_rotor_counts_with_its_carrier():
     """A rotor on the base, of a joint that turns a link of no inertia about the axis."""
-    robot = bundled("pan_tilt")
+    robot = rd.load("pan_tilt")
     motor = robot.actuators["tilt"]
     assert motor.mounted_on == "fork" and motor.rotor_inertia
     names = ("camera", "fork")
@@ -260,7 +260,7 @@ def test_energy_of_a_rotor_counts_with_its_carrier():
 
 def test_energy_of_an_armature_counts_with_the_link_that_it_moves():
     """Beside that of a rotor which another link carries."""
-    described = bundled("pan_tilt").mechanism
+    described = rd.load("pan_tilt").mechanism
     joints = tuple(replace(x, armature=0.05 * (x.name == "tilt")) for x in described.joints)
     names = ("camera", "fork", "base")
     sensors = [rd.Sensor("kinetic_energy", bodies=[x], name=x) for x in names if x != "base"]
@@ -342,7 +342,7 @@ def test_one_function_for_a_linkage_with_the_forces_of_its_motors():
     assert shown["pin"].shape == (6,) and shown["pin"].dtype == object
     with pytest.raises(rd.UnknownNameError, match="minimal coordinates"):
         robot.with_(coordinates="minimal").function("measure")
-    described = bundled("five_bar").mechanism
+    described = rd.load("five_bar").mechanism
     weak = rd.load(replace(described, actuators=described.actuators[:1]))
     weak = weak.with_(sensors=[rd.Sensor("wrench", joint=weak.loops[0].name)])
     with pytest.raises(SingularError, match="call the method"):
@@ -352,7 +352,7 @@ def test_one_function_for_a_linkage_with_the_forces_of_its_motors():
 def test_a_flange_is_a_fixed_joint_and_a_bearing_a_constraint():
     """A fixed joint of a tree, and a constraint between frames."""
     X = pose((0.0, 0.0, -0.3))
-    robot = bundled("double_pendulum").with_(frames={"tool": ("lower", X)})
+    robot = rd.load("double_pendulum").with_(frames={"tool": ("lower", X)})
     robot = robot.with_(
         payload={"tool": rd.Inertia.from_matrix(2.0, (0.1, 0.0, 0.2), np.eye(3) * 0.1)}
     )
@@ -413,6 +413,26 @@ def test_one_function_of_what_the_sensors_need():
         q[0, 0], "T", axes="world"
     )
     np.testing.assert_allclose(slope, expected[:3], atol=1e-12)
+
+
+def test_copies_rows_pickles_and_symbols():
+    robot = pendulum()
+    q, v, a = np.random.default_rng(4).normal(size=(3, 3, 2))
+    masses = np.array([1.0, 2.0, 3.0])
+    rows = robot.with_(parameters={"lower.m": masses}).measure(q, v, a)
+    for k, mass in enumerate(masses):
+        one = robot.with_(parameters={"lower.m": mass}).measure(q[k], v[k], a[k])
+        for name, x in one.items():
+            np.testing.assert_allclose(rows[name][k], x, rtol=1e-12, atol=1e-12, err_msg=name)
+    again = pickle.loads(pickle.dumps(robot))
+    for name, x in again.measure(q, v, a).items():
+        np.testing.assert_allclose(x, robot.measure(q, v, a)[name], rtol=1e-13, atol=1e-13)
+    assert not robot.with_(sensors=()).sensors
+    kept = rd.load("double_pendulum", sensors=robot.sensors)
+    assert kept.sensors == robot.sensors
+    graph = TraceGraph()
+    shown = robot.measure(symbols(graph, 0, 2), symbols(graph, 2, 2), sensors=["tip", "speed"])
+    assert shown["tip"].shape == (3,) and shown["tip"].dtype == object
 
 
 def test_a_controller_reads_sensors():
@@ -511,7 +531,7 @@ def test_wrong_sets_of_sensors_are_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'imu_lower'"):
         robot.measure([0, 0], sensors=["imu_lover"])
     with pytest.raises(SettingsError, match="has no sensors"):
-        bundled("double_pendulum").measure([0, 0])
+        rd.load("double_pendulum").measure([0, 0])
     law = rd.Sensor(lambda q, v, a: q, joint="elbow", name="law")
     locked = robot.with_(sensors=[law]).with_(locked={"elbow": 0.1})
     with pytest.raises(rd.TopologyError, match="sensor 'law': it reads 'elbow'"):

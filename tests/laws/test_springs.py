@@ -7,7 +7,7 @@ import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import UrdfError
+from robodyn.errors import InertiaError, UnknownNameError, UrdfError
 
 STEP = 1e-5
 BETWEEN = (
@@ -149,3 +149,14 @@ def test_bad_elements_are_refused(element):
     with pytest.raises(UrdfError) as caught:
         rd.load(f'<robot name="r"><link name="a"/>\n{element}</robot>')
     assert caught.value.line == 2
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", springs={"elbw": (1.0, 0.0)})
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", springs=[rd.PointSpring("nowhere", (0, 0, 0), "x", (0, 0, 0))])
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "nowhere", (0, 0, 1.0), 1.0)])
+    with pytest.raises(InertiaError):
+        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0, 1.0, 0), 1e3)])
