@@ -40,7 +40,7 @@ LINES = [
         "    def mass_matrix(",
         '''    def joint_momenta(self, q, v, *, base=None, out=None):
         """Momentum that each speed carries."""
-        return self._evaluator.call("joint_momenta", (q, v), base=base, out=out)
+        return self._now.evaluator.call("joint_momenta", (q, v), base=base, out=out)
 
 ''',
     ),

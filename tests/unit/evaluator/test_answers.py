@@ -89,7 +89,7 @@ def test_wrong_states_are_named_before_a_fallback_is_asked(robot):
 
 def test_further_calls_go_to_the_function_of_the_arrays_of_the_call(robot):
     """Not where it was given other arrays, or where the method asks for another quantity."""
-    evaluator, asked = robot._evaluator, []
+    evaluator, asked = robot._parts.evaluator, []
 
     class Answered:
         def forward_dynamics(self, q, v, tau, *, out=None):
