@@ -18,6 +18,7 @@ from robodyn.simulation.control.callbacks import (
     checked_update,
 )
 from robodyn.simulation.control.controller import INNER, State, stateful
+from robodyn.symbolic.scalar import SymbolArray
 
 from ..support.gains import checked_call
 from ..support.symbols import is_symbolic
@@ -153,7 +154,7 @@ def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[
         given, after = updated
     except (TypeError, ValueError):  # called with numbers it says what is wrong
         raise Untraceable from None
-    tau = np.array(given, object)
+    tau = np.array(given, object).view(SymbolArray)
     if tau.shape != sample.v.shape:
         raise ShapeError(
             f"the controller returned shape {tau.shape} for symbols, expected {sample.v.shape}",

@@ -9,7 +9,7 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import edge_of, inputs, sqrt
+from robodyn.symbolic.scalar import edge_of, inputs
 
 
 @pytest.mark.parametrize("of_a_constant", [False, True])
@@ -42,14 +42,6 @@ def test_what_is_no_number_has_no_derivative_by_anything(factor):
         again = jacobian(slope, "x")
         with np.errstate(invalid="ignore"):
             assert np.isnan(evaluate(again, np.array(2.0), np.array(-1.5))[0]).any()
-
-
-def test_roots_that_are_no_guard_have_their_derivative():
-    graph = Graph()
-    (x,) = inputs(graph, 0, 1)
-    y = sqrt(9.0 * x) - 2.0 * sqrt(x)
-    program = Program("f", (Port("x", ()),), (Port("y", ()),), graph, (edge_of(graph, y),))
-    assert evaluate(jacobian(program, "x"), np.array(4.0))[0] == pytest.approx(0.25)
 
 
 def test_a_guard_of_constants():
