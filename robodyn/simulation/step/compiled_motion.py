@@ -201,11 +201,12 @@ class CompiledMotion:
             wrong. Default, for a single robot: the motion stops there.
         """
         while first < last or final:
-            tabled = self.fill_tables(first)
+            if first < self._tabled[0] or first + 2 > self._tabled[1]:
+                self.fill_tables(first)
             if first == 0 and self.controller is not None:
                 initial = self.controller.initial_rows(self._times, self.q, self.v)
                 self.tau[...], self.controller_state[...] = 0.0, initial
-            stop = min(last, tabled)
+            stop = min(last, self._tabled[1] - 1)
             reached = self._until(first, stop, final and stop == last, fallback)
             if reached < stop or stop == last:
                 return reached
