@@ -22,19 +22,14 @@ from robodyn.description import (
     Transmission,
 )
 from robodyn.description.couplings import sides
-from robodyn.description.functions.force import Force
 from robodyn.description.symbols import symbols_of
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import DescribedElement
-from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
-from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints.joint_map import JointMap
 from robodyn.literals import Base, Coordinates, RotorModel, XacroChoice
 from robodyn.model.changes.changes import Changes
-from robodyn.model.changes.constraints import AnyConstraint
-from robodyn.model.changes.couplings import AnyCoupling
-from robodyn.model.changes.sensors import AnySensor
+from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
 from robodyn.model.changes.springs import JointSpring
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings, check_letter
@@ -91,7 +86,7 @@ def load(
     rigid: bool = False,
     ground: Ground | Iterable[Ground] = (),
     root: str | None = None,
-    forces: Iterable[Force | ForceLaw | InverseSquareGravity] = (),
+    forces: Iterable[AnyForce] = (),
     symbols: Mapping[str, str] | None = None,
     sensors: Iterable[AnySensor] = (),
     transmissions: Iterable[Transmission] = (),

@@ -40,7 +40,6 @@ from robodyn.description import (
     Mechanism,
     Transmission,
 )
-from robodyn.description.functions.force import Force
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
@@ -66,13 +65,11 @@ from robodyn.literals import (
 )
 from robodyn.minimal.assembly import closing
 from robodyn.model.changes.changes import Changes
-from robodyn.model.changes.constraints import AnyConstraint
-from robodyn.model.changes.couplings import AnyCoupling
+from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
 from robodyn.model.changes.parameter_rows import (
     NOT_BY_ROWS,
     refused_by_rows,
 )
-from robodyn.model.changes.sensors import AnySensor
 from robodyn.model.changes.springs import JointSpring
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model
@@ -281,7 +278,7 @@ class Robot:
         stops: CompliantStops | None = None,
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         parameters: Mapping[str, ArrayLike] | None = None,
-        forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None,
+        forces: Iterable[AnyForce] | None = None,
         constraints: Iterable[AnyConstraint] = (),
         couplings: Iterable[AnyCoupling] = (),
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn import robot as robot_module
+from robodyn import composition
 from robodyn.closed_loops.assembly import rounded_linkage
 
 
@@ -145,7 +145,7 @@ def test_what_an_argument_takes_is_said_whatever_was_given():
 @pytest.mark.parametrize(("name", "nv"), [("arm7", 7), ("four_bar", 3)])
 def test_a_robot_is_modelled_once(monkeypatch, name, nv):
     made = []
-    for module in (rounded_linkage, robot_module):
+    for module in (rounded_linkage, composition):
         build = module.build_model
         monkeypatch.setattr(
             module, "build_model", lambda *given, build=build: made.append(given) or build(*given)

@@ -11,15 +11,10 @@ from numpy.typing import ArrayLike
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Inertia, Loop, Mechanism, Rotor, Transmission
 from robodyn.description.coupled_motors import with_transmissions
-from robodyn.description.functions.force import Force
 from robodyn.description.symbols import with_symbols, with_whole_symbols
 from robodyn.force_elements.common.link_element import DescribedElement
-from robodyn.force_elements.force_law import ForceLaw
-from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints.joint_map import JointMap
-from robodyn.model.changes.constraints import AnyConstraint, with_constraints
-from robodyn.model.changes.couplings import AnyCoupling, with_couplings_added
 from robodyn.model.changes.edit import (
     with_actuators,
     with_frames,
@@ -29,13 +24,21 @@ from robodyn.model.changes.edit import (
     with_rotors,
     with_stops,
 )
-from robodyn.model.changes.forces import with_forces
 from robodyn.model.changes.free_root import without_free_root
+from robodyn.model.changes.functions import (
+    AnyConstraint,
+    AnyCoupling,
+    AnyForce,
+    AnySensor,
+    with_constraints,
+    with_couplings_added,
+    with_forces,
+    with_sensors,
+)
 from robodyn.model.changes.hinges import with_merged_hinges
 from robodyn.model.changes.locking import with_locked
 from robodyn.model.changes.other_numbers import NUMBERS
 from robodyn.model.changes.parameter_changes import with_parameters
-from robodyn.model.changes.sensors import AnySensor, with_sensors
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.model import Model
 from robodyn.model.settings import Settings, check_forces_act
@@ -110,7 +113,7 @@ class Changes:
     couplings: Iterable[AnyCoupling] | None = None
     stops: CompliantStops | None = None
     constraints: Iterable[AnyConstraint] | None = None
-    forces: Iterable[Force | ForceLaw | InverseSquareGravity] | None = None
+    forces: Iterable[AnyForce] | None = None
     sensors: Iterable[AnySensor] | None = None
     merge_hinges: bool = False
     locked: Mapping[str, ArrayLike] | None = None

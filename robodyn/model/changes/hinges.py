@@ -25,7 +25,7 @@ from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_A
 from robodyn.topology.body_inertia import body_inertia, shift_inertia
 from robodyn.urdf.common.report import give_warnings
 
-__all__ = ["MeetingHinges", "meeting_hinges", "with_balls", "with_merged_hinges"]
+__all__ = ["with_merged_hinges"]
 
 HINGES = (revolute.KIND.name, continuous.KIND.name)
 
@@ -72,8 +72,11 @@ class MeetingHinges:
 
 
 def with_merged_hinges(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with balls in place of hinges, with a warning of limits that are left out."""
-    found = meeting_hinges(mechanism)
+    """The mechanism with balls in place of hinges; the mass of links between is kept.
+
+    With a warning of limits that are left out.
+    """
+    found = _meeting_hinges(mechanism)
     give_warnings(
         [
             UrdfWarning(
@@ -84,39 +87,6 @@ def with_merged_hinges(mechanism: Mechanism) -> Mechanism:
             if meeting.limited
         ]
     )
-    return with_balls(mechanism, found)
-
-
-def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
-    """All triples of hinges that can be replaced; each hinge is in one triple only.
-
-    Successive axes must be perpendicular, so that all orientations are reached, and the three must
-    not be in a plane at zero position. The names of the spherical and the fixed joint must be free.
-    No hinge has a motor, a spring, damping or friction, mimics or is mimicked, or is named by a
-    constraint; and nothing else is attached to the links between.
-    """
-    free = _free_hinges(mechanism)
-    light = _light_links(mechanism)
-    after = {joint.parent: joint for joint in free if joint.parent in light}
-    found: list[MeetingHinges] = []
-    taken: set[str] = set()
-    names = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
-    for first in free:
-        second = after.get(first.child)
-        third = after.get(second.child) if second is not None else None
-        if second is None or third is None:
-            continue
-        row = (first, second, third)
-        if not taken & {joint.name for joint in row}:
-            meeting = _meeting(row)
-            if meeting is not None and not names & {meeting.name, meeting.weld}:
-                found.append(meeting)
-                taken |= {joint.name for joint in row}
-    return found
-
-
-def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
-    """The mechanism with spherical joints in place of hinges; the mass of links between is kept."""
     links = {link.name: link for link in mechanism.links}
     joints: list[Joint] = list(mechanism.joints)
     for meeting in found:
@@ -146,6 +116,34 @@ def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
                 place + 1, Joint(meeting.weld, fixed.KIND.name, meeting.name, last.child, origin)
             )
     return dataclasses.replace(mechanism, links=tuple(links.values()), joints=tuple(joints))
+
+
+def _meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
+    """All triples of hinges that can be replaced; each hinge is in one triple only.
+
+    Successive axes must be perpendicular, so that all orientations are reached, and the three must
+    not be in a plane at zero position. The names of the spherical and the fixed joint must be free.
+    No hinge has a motor, a spring, damping or friction, mimics or is mimicked, or is named by a
+    constraint; and nothing else is attached to the links between.
+    """
+    free = _free_hinges(mechanism)
+    light = _light_links(mechanism)
+    after = {joint.parent: joint for joint in free if joint.parent in light}
+    found: list[MeetingHinges] = []
+    taken: set[str] = set()
+    names = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
+    for first in free:
+        second = after.get(first.child)
+        third = after.get(second.child) if second is not None else None
+        if second is None or third is None:
+            continue
+        row = (first, second, third)
+        if not taken & {joint.name for joint in row}:
+            meeting = _meeting(row)
+            if meeting is not None and not names & {meeting.name, meeting.weld}:
+                found.append(meeting)
+                taken |= {joint.name for joint in row}
+    return found
 
 
 def _free_hinges(mechanism: Mechanism) -> list[Joint]:
