@@ -248,6 +248,7 @@ def test_motions_without_any_force_tell_ratios_alone():
                 rd.identify(free, noisy, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inertia", [0.0, 1e-3, 0.1])
 def test_payloads_of_any_extent_are_found(inertia):
     """Far from a ball of water about the link's origin; as a mass point it has no volume at all."""
@@ -283,6 +284,7 @@ def test_a_moving_base_shows_more():
 # -- consistency ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_consistent_where_plain_least_squares_is_not(puma, puma_motion):
     data = measurements(puma, puma_motion, 4, 3.0 * PUMA_NOISE)
     plain = rd.identify(puma, data, consistent=False)
@@ -317,6 +319,7 @@ def test_what_no_motion_shows_stays_as_described(pan_tilt, small_motion):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::robodyn.errors.ConvergenceWarning")
 @pytest.mark.filterwarnings("error")
 def test_exact_data_of_what_cannot_be(pan_tilt):
@@ -527,6 +530,7 @@ def test_a_linkage_is_recovered_with_friction_in_its_cut_joint():
 # -- data -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_filter_without_delay(pan_tilt, small_motion):
     """Noisy positions and torques, at a thousand samples a second: error bars stay right."""
     t = np.arange(0.0, 10.0, 1e-3)
@@ -874,6 +878,7 @@ def test_what_no_excitation_shows_is_named():
     assert "pan.damping" not in error.value.parameters
 
 
+@pytest.mark.slow
 def test_an_excitation_has_states_with_closed_loops():
     """Velocities and accelerations are the rates of positions, to the order of differences."""
     robot = bundled("five_bar")
@@ -892,6 +897,7 @@ def test_an_excitation_has_states_with_closed_loops():
     assert (abs(ratio - 4.0) < 0.5).all()
 
 
+@pytest.mark.slow
 def test_an_excitation_of_a_linkage_without_closed_form():
     robot = rd.load("bricard")
     independent = independent_joints_of(robot)

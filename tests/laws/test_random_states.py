@@ -11,6 +11,7 @@ from support.bundled import bundled
 import robodyn as rd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({name for name, _ in fuzz_dynamics.robots()}))
 def test_methods_agree_or_raise(name):
     fates, faults = fuzz_dynamics.fuzz(6, seed=1, only=[name])

@@ -37,6 +37,7 @@ MECHANISMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", MECHANISMS)
 def test_inverse_dynamics_of_a_robot_held_by_another_link(what):
     """The floating robot, held by a wrench on that link so that its free base needs no force."""
