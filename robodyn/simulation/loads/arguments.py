@@ -62,9 +62,7 @@ def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
     planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
     if not planes:
         return robot
-    return _on_ground.get(
-        robot, contents(planes), lambda: robot.with_(ground=(*robot.ground, *planes))
-    )
+    return _on_ground.get(robot, planes, lambda: robot.with_(ground=(*robot.ground, *planes)))
 
 
 def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
