@@ -57,16 +57,11 @@ def checked_methods(
 ) -> Callable[[DecoratedClass], DecoratedClass]:
     """Decorate a class so that its public methods check their arguments.
 
-    Parameters
-    ----------
-    array : callable
-        Checks an argument that is annotated as an array: (object, name, value).
-    elsewhere : mapping of str to str, optional
-        Names that no method has as an argument, and what to write instead: the `TypeError` of a
-        call with such a name says so.
-    refused : callable, optional
-        Asked for the result of a call whose arguments are refused: it raises the error, or knows
-        what to do with such arguments.
+    array: Checks an argument that is annotated as an array: (object, name, value).
+    elsewhere, optional: Names that no method has as an argument, and what to write instead: the
+        `TypeError` of a call with such a name says so.
+    refused, optional: Asked for the result of a call whose arguments are refused: it raises the
+        error, or knows what to do with such arguments.
     """
 
     def decorated(cls: DecoratedClass) -> DecoratedClass:
@@ -83,10 +78,7 @@ def check_fields(value: Any) -> None:
 
     Call it first in ``__post_init__``.
 
-    Raises
-    ------
-    ShapeError
-        Names the field.
+    Raises ShapeError: Names the field.
     """
     cls: Any = type(value)
     for name, wanted in _fields(cls).items():
@@ -96,16 +88,8 @@ def check_fields(value: Any) -> None:
 def check_values(kinds: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Check values by name against types by name.
 
-    Parameters
-    ----------
-    kinds : mapping of name to type
-        Types as in annotations. Values of other names are not checked.
-    given : mapping of name to value
-
-    Raises
-    ------
-    ShapeError
-        Names the value.
+    kinds: Types as in annotations. Values of other names are not checked.
+    Raises ShapeError: Names the value.
     """
     for name in kinds.keys() & given.keys():
         optional, kind = _evaluated(kinds[name], __name__)

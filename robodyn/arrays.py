@@ -76,18 +76,11 @@ def is_masked(value: Any) -> bool:
 def numbers(what: str, value: ArrayLike) -> Array:
     """An array of real numbers: float32 as it is, everything else in float64.
 
-    Parameters
-    ----------
-    what : str
-        Of the argument, for messages.
-    value : array_like
-        Also an array of another library (``__dlpack__``) whose memory the CPU can read.
-
-    Raises
-    ------
-    ShapeError
-        For what is no array (a ragged list), and elements that are no real numbers: complex ones,
-        text, other objects, and what a mask hides; for an array in the memory of another device.
+    what: Of the argument, for messages.
+    value: Also an array of another library (``__dlpack__``) whose memory the CPU can read.
+    Raises ShapeError: For what is no array (a ragged list), and elements that are no real numbers:
+        complex ones, text, other objects, and what a mask hides; for an array in the memory of
+        another device.
     """
     if type(value) is np.ndarray and value.dtype is _DOUBLE:
         return value
@@ -127,15 +120,10 @@ def _as_array(value: Any) -> Array:
 def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:
     """An array of float64 with given last axes.
 
-    Parameters
-    ----------
-    what : str
-        Of the argument, for messages.
-    value : array_like, shape (..., *tail)
-    *tail : int or None
-        Sizes of the last axes; None for any.
-    of : str
-        The robot that wants these sizes.
+    what: Of the argument, for messages.
+    value (..., *tail)
+    *tail: Sizes of the last axes; None for any.
+    of: The robot that wants these sizes.
     """
     array = numbers(what, value)
     if array.dtype is not _DOUBLE:
@@ -205,10 +193,7 @@ def leading_axes(what: str, given: Any) -> tuple[int, ...]:
 def truth(what: str, given: Any) -> bool:
     """True or false.
 
-    Raises
-    ------
-    ShapeError
-        For any other value, even if Python would take it as true or false.
+    Raises ShapeError: For any other value, even if Python would take it as true or false.
     """
     if not isinstance(given, bool | np.bool_):
         raise ShapeError(
@@ -220,10 +205,8 @@ def truth(what: str, given: Any) -> bool:
 def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tuple[Any, ...]:
     """Names, or other things, given to an argument; one name may be given as it is.
 
-    Raises
-    ------
-    ShapeError
-        If it is not a collection. Whether each element is a known name is for the caller to check.
+    Raises ShapeError: If it is not a collection. Whether each element is a known name is for the
+        caller to check.
     """
     if isinstance(names, str):
         return (names,)
@@ -249,10 +232,7 @@ def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
 def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """A mapping from names to values; empty for ``None``.
 
-    Raises
-    ------
-    ShapeError
-        If it is not a mapping.
+    Raises ShapeError: If it is not a mapping.
     """
     if given is None:
         return {}
@@ -283,10 +263,8 @@ def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
 def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
     """One real number.
 
-    Raises
-    ------
-    ShapeError
-        For text, arrays of several numbers, and anything else that is not one number.
+    Raises ShapeError: For text, arrays of several numbers, and anything else that is not one
+        number.
     """
     if type(value) is float:
         return value
@@ -311,10 +289,7 @@ def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
 def vector(what: str, value: Any) -> tuple[float, float, float]:
     """Three real numbers.
 
-    Raises
-    ------
-    ShapeError
-        For anything but a sequence of three.
+    Raises ShapeError: For anything but a sequence of three.
     """
     if type(value) is tuple and [type(x) for x in value] == [float] * 3:
         return value
@@ -344,10 +319,7 @@ def all_finite(x: Array) -> bool:
 def finite(**arrays: ArrayLike) -> None:
     """Refuse arrays over coordinates or speeds that hold NaN or infinity.
 
-    Raises
-    ------
-    ShapeError
-        Names the array, the first such number and, in a batch, its state.
+    Raises ShapeError: Names the array, the first such number and, in a batch, its state.
     """
     for name, array in arrays.items():
         refuse_not_finite(name, np.asarray(array), 1)
@@ -358,14 +330,8 @@ def refuse_not_finite(
 ) -> None:
     """Refuse an array that holds NaN or infinity.
 
-    Parameters
-    ----------
-    name : str
-    x : ndarray
-    axes : int
-        Number of its last axes that belong to one state.
-    where : callable
-        From the index of a number within its state to a text that the message adds.
+    axes: Number of its last axes that belong to one state.
+    where: From the index of a number within its state to a text that the message adds.
     """
     if x.dtype.kind != "f" or all_finite(x):
         return

@@ -19,13 +19,9 @@ def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> N
     The place is ``robodyn:0`` where there is no such line: on the command line, or in a thread that
     runs a function of robodyn itself.
 
-    Parameters
-    ----------
-    message : Warning or str
-        A text is given as a `UserWarning`.
-    registry : dict, optional
-        Warnings given so far, for filters that show each once. Default: ``__warningregistry__`` of
-        the calling module, as Python has it.
+    message: A text is given as a `UserWarning`.
+    registry, optional: Warnings given so far, for filters that show each once. Default:
+        ``__warningregistry__`` of the calling module, as Python has it.
     """
     message = UserWarning(message) if isinstance(message, str) else message
     place = _place() or _started_at.get() or _Place("robodyn", 0)

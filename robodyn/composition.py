@@ -81,16 +81,7 @@ __all__ = ["Composition", "Parts", "TreeForm"]
 class TreeForm:
     """What a robot in minimal coordinates has to know of itself in tree coordinates.
 
-    Attributes
-    ----------
-    model : Model
-    joint_forces : JointForces
-    joint_positions : TreeJointPositions
-    measurements : SensorReadings
-    motors : MotorLoads
-    cut_limits : CutLimits
-    neutral : ndarray, shape (nq of the robot in minimal coordinates,)
-        Its own coordinates at the neutral posture.
+    neutral (nq of the robot in minimal coordinates,): Its own coordinates at the neutral posture.
     """
 
     model: Model
@@ -114,17 +105,10 @@ class TreeForm:
 class Parts:
     """The parts of a robot; each knows those that it was made of, and none knows the robot.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    tree_form : TreeForm, optional
-        Of a robot in minimal coordinates.
-    steady : Parts, optional
-        Of a robot that depends on time: its parts at time zero. What its loops leave of it, and
-        which code there is, are the same objects at all times.
-    mobility : Mobility, optional
-        Of a copy with other masses: that of the robot it was made of.
+    tree_form, optional: Of a robot in minimal coordinates.
+    steady, optional: Of a robot that depends on time: its parts at time zero. What its loops leave
+        of it, and which code there is, are the same objects at all times.
+    mobility, optional: Of a copy with other masses: that of the robot it was made of.
     """
 
     postures: Postures
@@ -237,25 +221,13 @@ class Parts:
 class Composition:
     """A model with its functions and parts, and what copies of a robot share.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    parts : Parts
-    methods : MethodTable
-        Methods that are called as machine code: none of a robot at a time.
-    actuated : tuple of str or None
-        Joints at which forces act, if not those that the description says.
-    tree : Composition or None
-        Of a robot in minimal coordinates: the same robot in tree coordinates.
-    programs : SharedPrograms or None
-        What copies with other numbers share, where robots are compiled.
-    root : Composition, optional
-        That of the robot with whose programs it computes. Default: itself.
-    origin : Composition, optional
-        Of a robot at a time: that of the robot without a time. Default: itself.
-    nominal : Composition, optional
-        Of many copies with rows of parameters: that of the robot they were made of.
+    methods: Methods that are called as machine code: none of a robot at a time.
+    actuated: Joints at which forces act, if not those that the description says.
+    tree: Of a robot in minimal coordinates: the same robot in tree coordinates.
+    programs: What copies with other numbers share, where robots are compiled.
+    root, optional: That of the robot with whose programs it computes. Default: itself.
+    origin, optional: Of a robot at a time: that of the robot without a time. Default: itself.
+    nominal, optional: Of many copies with rows of parameters: that of the robot they were made of.
     """
 
     def __init__(

@@ -17,10 +17,7 @@ __all__ = ["as_path", "check_image", "replacing", "save_figure", "writing"]
 def as_path(what: str, value: Any) -> Path:
     """A path given to an argument.
 
-    Raises
-    ------
-    ShapeError
-        If it is not a path.
+    Raises ShapeError: If it is not a path.
     """
     if not isinstance(value, str | os.PathLike):
         raise ShapeError(
@@ -33,12 +30,8 @@ def as_path(what: str, value: Any) -> Path:
 def writing(path: Path) -> Iterator[None]:
     """Turn errors of the system into `FileError` while a file is written.
 
-    Raises
-    ------
-    MissingFileError
-        If there is no such folder.
-    FileError
-        For whatever else the system refuses: no permission, no space.
+    Raises MissingFileError: If there is no such folder.
+    Raises FileError: For whatever else the system refuses: no permission, no space.
     """
     if not path.parent.is_dir():
         raise MissingFileError(
@@ -60,10 +53,6 @@ def replacing(path: Path) -> Iterator[Path]:
     It may be read by whoever may read the file that was there, or as the umask says. A link stays:
     the file that it leads to is replaced. What is no file, as a pipe or ``/dev/stdout``, is written
     to as it is.
-
-    Raises
-    ------
-    MissingFileError, FileError
     """
     with writing(path):
         place = Path(os.path.realpath(path))
@@ -83,12 +72,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def check_image(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no name of an image file.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse what is no name of an image file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     target, known = as_path("path", path), FigureCanvasAgg.get_supported_filetypes()
@@ -102,12 +86,7 @@ def check_image(path: str | os.PathLike[str]) -> None:
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure of matplotlib to an image file, completely or not at all.
-
-    Raises
-    ------
-    ShapeError, MissingFileError, FileError
-    """
+    """Write a figure of matplotlib to an image file, completely or not at all."""
     check_image(path)
     target = as_path("path", path)
     if not target.suffix:  # as matplotlib does

@@ -36,15 +36,9 @@ def html_table(
 ) -> str:
     """A table under a title.
 
-    Parameters
-    ----------
-    title : str
-    head : sequence of str
-        Names of the columns.
-    rows : iterable of sequences
-        Text is aligned to the left; numbers have four digits and are aligned to the right.
-    facts, notes : iterables of str
-        Text above and below the table.
+    head: Names of the columns.
+    rows: Text is aligned to the left; numbers have four digits and are aligned to the right.
+    facts, notes: Text above and below the table.
     """
     rows = iter(rows)
     lines = ["".join(_cell("th", name, left=True) for name in head)]
@@ -79,9 +73,7 @@ def _cell(tag: str, text: str, *, left: bool) -> str:
 def sparkline(values: Array) -> Drawn:
     """A small curve without axes, in the colour of the text; empty for constant values.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
+    values (n,)
     """
     every = max(1, math.ceil(len(values) / POINTS))
     x = np.asarray(values[::every], float)

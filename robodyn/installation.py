@@ -27,17 +27,10 @@ _ROOT = _HERE.parents[1]
 class Requirement:
     """A package that robodyn, or an extra of it, requires.
 
-    Attributes
-    ----------
-    text : str
-        As pip takes it, such as ``numpy>=2.0``.
-    package : str
-    least : str
-        The oldest version that works, or the only one; empty if any version works.
-    exact : bool
-        Whether ``least`` is the only version.
-    extra : str
-        Empty for requirements of robodyn itself.
+    text: As pip takes it, such as ``numpy>=2.0``.
+    least: The oldest version that works, or the only one; empty if any version works.
+    exact: Whether ``least`` is the only version.
+    extra: Empty for requirements of robodyn itself.
     """
 
     text: str
@@ -66,10 +59,7 @@ class Requirement:
 def requirements() -> tuple[Requirement, ...]:
     """Requirements of robodyn and of its extras.
 
-    Returns
-    -------
-    tuple of Requirement
-        Empty if robodyn is neither installed nor a source tree.
+    Returns Empty if robodyn is neither installed nor a source tree.
     """
     return tuple(map(_requirement, _texts()))
 
@@ -77,13 +67,9 @@ def requirements() -> tuple[Requirement, ...]:
 def installed_from() -> tuple[str, str]:
     """How and from where robodyn was installed.
 
-    Returns
-    -------
-    how : str
-        ``"editable"``, ``"folder"``, ``"file"`` (a wheel or a source distribution), ``"index"``,
-        ``"url"``, or ``"source tree"`` if it was not installed.
-    where : str
-        Path of the folder or file, or the address; empty for an index.
+    Returns how: ``"editable"``, ``"folder"``, ``"file"`` (a wheel or a source distribution),
+        ``"index"``, ``"url"``, or ``"source tree"`` if it was not installed.
+    Returns where: Path of the folder or file, or the address; empty for an index.
     """
     found = _distribution()
     if found is None:
@@ -106,16 +92,8 @@ def install_command(package: str, extra: str = "") -> str:
     It installs the extra that contains the package, from the folder, file or index that robodyn was
     installed from; or the packages of the extra, if that folder or file no longer exists.
 
-    Parameters
-    ----------
-    package : str
-        Its name, or a requirement such as ``numpy>=2.0``.
-    extra : str
-        Empty if no extra contains the package.
-
-    Returns
-    -------
-    str
+    package: Its name, or a requirement such as ``numpy>=2.0``.
+    extra: Empty if no extra contains the package.
     """
     if not extra:
         return f"pip install {_quoted(package)}"

@@ -93,11 +93,7 @@ def robot_attribute(name: str) -> str:
 def module_attribute(name: str, of_robot: Collection[str]) -> str:
     """What the package or a robot calls that; empty where nothing is known by this name.
 
-    Parameters
-    ----------
-    name : str
-    of_robot : names
-        What a robot has.
+    of_robot: What a robot has.
     """
     own = _KNOWN_OF_PACKAGE.get(_plain(name))
     if own:

@@ -22,10 +22,7 @@ def progress(what: str) -> Iterator[None]:
     It is written to ``sys.stderr``, and only if that is a terminal. What is done within something
     that is shown already is not shown.
 
-    Parameters
-    ----------
-    what : str
-        ``"compiling forward_dynamics"``.
+    what: ``"compiling forward_dynamics"``.
     """
     if getattr(_own, "busy", False) or not _is_terminal():
         yield

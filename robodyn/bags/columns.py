@@ -21,14 +21,9 @@ TEXT = "std_msgs/msg/String"
 class Columns:
     """Names of joints in messages, and their indices in q and v.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
-    q, v : tuple of int
-        Index of the coordinate and of the speed of each name.
-    poses : mapping of joint name to (slice, slice)
-        Floating and spherical joints: their coordinates and speeds.
+    names: Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
+    q, v: Index of the coordinate and of the speed of each name.
+    poses: Floating and spherical joints: their coordinates and speeds.
     """
 
     names: tuple[str, ...]

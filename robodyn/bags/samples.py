@@ -19,12 +19,7 @@ __all__ = ["BagSamples", "completed"]
 class BagSamples:
     """The newest value of each joint, and the samples so far.
 
-    Parameters
-    ----------
-    robot : Robot
-    columns : Columns
-    ignore_unknown : bool
-        Pass over joints that the robot does not have.
+    ignore_unknown: Pass over joints that the robot does not have.
     """
 
     def __init__(self, robot: Robot, columns: Columns, ignore_unknown: bool) -> None:

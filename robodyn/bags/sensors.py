@@ -36,14 +36,10 @@ SENSOR_MESSAGES = {
 class SensorContent:
     """What the message of a sensor holds.
 
-    Attributes
-    ----------
-    stamp : (int, int) [s, ns]
-    frame_id : str
-        The frame along whose axes vectors are given.
-    form : Form
-        Which message it is.
-    numbers : ndarray, shape (n,)
+    stamp [s, ns]
+    frame_id: The frame along whose axes vectors are given.
+    form: Which message it is.
+    numbers (n,)
     """
 
     stamp: tuple[int, int]

@@ -43,12 +43,8 @@ PENDULUM = """<robot name="pendulum"><link name="ground"/><link name="bob"><iner
 class Finding:
     """Result of a check.
 
-    Attributes
-    ----------
-    name, text : str
-        What was checked, and what was found.
-    problem : str
-        What is wrong, and what to do; empty if nothing is wrong.
+    name, text: What was checked, and what was found.
+    problem: What is wrong, and what to do; empty if nothing is wrong.
     """
 
     name: str

@@ -33,11 +33,8 @@ def loop_findings(
     depends on rounding, or joints cannot move. Notes: where the two frames of each loop stand that
     is open at the start, the closed posture, and rounded angles with their exact values.
 
-    Parameters
-    ----------
-    options : mapping, optional
-        Keyword arguments of `robodyn.load`. The search for a closed posture starts at ``near``.
-        Default: with all joints at zero.
+    options, optional: Keyword arguments of `robodyn.load`. The search for a closed posture starts
+        at ``near``. Default: with all joints at zero.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -65,19 +65,12 @@ class _SameOperations(Generic[Made]):
 class ConstantsAsInputs(Generic[Made]):
     """Cache of code by the operations of programs, whatever their constants are.
 
-    Parameters
-    ----------
-    plain : callable
-        Makes the code of a program as it is.
-    general : callable
-        Makes the code of a program in which some constants are an input.
-    name : str
-        Name of that input.
-    before : str
-        Name of the input before which it is inserted. Default, and where there is no such input:
-        it is the last one.
-    common : bool
-        All states of a batch have the same constants.
+    plain: Makes the code of a program as it is.
+    general: Makes the code of a program in which some constants are an input.
+    name: Name of that input.
+    before: Name of the input before which it is inserted. Default, and where there is no such
+        input: it is the last one.
+    common: All states of a batch have the same constants.
     """
 
     def __init__(

@@ -36,14 +36,9 @@ _programs: Memo[Any] = Memo()
 class Iteration:
     """Iteration of a function of double precision.
 
-    Parameters
-    ----------
-    function : Function
-        ``x, others -> better x, (error of x, length of the step)``.
-    error : float
-        A row is done when its error is this small,
-    length : float
-        or when its steps are this short.
+    function: ``x, others -> better x, (error of x, length of the step)``.
+    error: A row is done when its error is this small,
+    length: or when its steps are this short.
     """
 
     def __init__(self, function: Function, error: float, length: float) -> None:
@@ -56,18 +51,10 @@ class Iteration:
     def run(self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int) -> FloatArray:
         """Iterate the rows of an array, in place.
 
-        Parameters
-        ----------
-        x : ndarray, shape (n, size), contiguous
-        others : list of (ndarray, int)
-            The other inputs: a contiguous array, and how many numbers from row to row.
-        steps : int
-            At most.
-
-        Returns
-        -------
-        measure : ndarray, shape (n, 2)
-            Error of each row of x, and length of the step that would follow.
+        x (n, size), contiguous
+        others: The other inputs: a contiguous array, and how many numbers from row to row.
+        steps: At most.
+        Returns measure (n, 2): Error of each row of x, and length of the step that would follow.
         """
         n = len(x)
         if n == 1:

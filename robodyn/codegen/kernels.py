@@ -48,10 +48,7 @@ class Code(Protocol):
 class CompiledCode:
     """Machine code of a program for one dtype.
 
-    Parameters
-    ----------
-    program : Program
-    dtype : {"double", "float"}
+    dtype {"double", "float"}
     """
 
     def __init__(self, program: Program, dtype: str) -> None:
@@ -96,12 +93,8 @@ class CompiledCode:
 class Kernels:
     """The machine code of a function for one dtype, as it is called.
 
-    Parameters
-    ----------
-    code : Code
-    dtype : {"double", "float"}
-    table : Table or None
-        Of the call entry, which gets the address of each kernel.
+    dtype {"double", "float"}
+    table: Of the call entry, which gets the address of each kernel.
     """
 
     def __init__(self, code: Code, dtype: str, table: Table | None) -> None:

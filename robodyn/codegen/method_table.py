@@ -34,12 +34,7 @@ class _Calls(threading.local):
 
 
 class _Form:
-    """Names of the parameters of a method, by what they are.
-
-    Parameters
-    ----------
-    parameters : tuple of Parameter
-    """
+    """Names of the parameters of a method, by what they are."""
 
     def __init__(self, parameters: tuple[Parameter, ...]) -> None:
         def of(*roles: Role) -> list[Parameter]:
@@ -55,16 +50,10 @@ class _Form:
 class _Method:
     """A bound method whose calls go to machine code if possible, else to Python.
 
-    Parameters
-    ----------
-    method : callable
-        The bound method written in Python.
-    signature : Signature
-        Kept as long as what points to it.
-    form : _Form
-        Of its calls.
-    calls : _Calls
-        Of the table.
+    method: The bound method written in Python.
+    signature: Kept as long as what points to it.
+    form: Of its calls.
+    calls: Of the table.
     """
 
     #: Machine code points into the signature: it stays although ``__dict__`` is emptied.
@@ -175,14 +164,9 @@ def _by_joint(
 ) -> tuple[list[str | bool | None], list[int]] | None:
     """Names of numbers by joint, and where these go; None if machine code does not take them.
 
-    Parameters
-    ----------
-    given : iterable of mapping, array_like or None
-        An argument for each parameter.
-    sizes : sequence of int
-        Of the inputs that they fill.
-    place : callable, optional
-        As of `MethodTable.answered`.
+    given: An argument for each parameter.
+    sizes: Of the inputs that they fill.
+    place, optional: As of `MethodTable.answered`.
     """
     names, places, first = list[str | bool | None](), list[int | None](), 0
     for numbers, size in zip(given, chain(sizes, repeat(0)), strict=False):
@@ -226,24 +210,16 @@ class MethodTable:
     ) -> Callable[..., Any]:
         """A method that can call machine code, or ``method`` if this Python does not allow it.
 
-        Parameters
-        ----------
-        name : str
-        method : callable
-            A bound method. Its parameters ``out``, ``base`` and ``wrenches`` are what they are for
-            all methods of a robot; those that are no arrays either are options, which choose a
+        method: A bound method. Its parameters ``out``, ``base`` and ``wrenches`` are what they are
+            for all methods of a robot; those that are no arrays either are options, which choose a
             function.
-        arrays : sequence of str
-            Names of the parameters that are the function's inputs, in order. One that is annotated
-            as a float has to be one.
-        at_rest : sequence of 3 ndarray, optional
-            Pose, twist and acceleration of a base at rest: of a robot whose base has a motion,
-            which are inputs of the function after all others.
-        by_joint : sequence of str
-            Names of the parameters that are mappings from joints to numbers, which stand in inputs
-            of the function after ``arrays``.
-        optional : sequence of str
-            Of the arrays that have a default, those of which the default leaves them out.
+        arrays: Names of the parameters that are the function's inputs, in order. One that is
+            annotated as a float has to be one.
+        at_rest, optional: Pose, twist and acceleration of a base at rest: of a robot whose base has
+            a motion, which are inputs of the function after all others.
+        by_joint: Names of the parameters that are mappings from joints to numbers, which stand in
+            inputs of the function after ``arrays``.
+        optional: Of the arrays that have a default, those of which the default leaves them out.
         """
         fast, function = _vectorcall_type(), getattr(method, "__func__", method)
         names = tuple(arrays), tuple(by_joint), tuple(optional)
@@ -272,24 +248,15 @@ class MethodTable:
         Does nothing if it is another method, if the function was not given the arrays of the
         call, or if machine code does not take calls of this form.
 
-        Parameters
-        ----------
-        name : str
-            Of the method.
-        function : Function
-            Where it gives numbers that are not finite, the method is asked.
-        arrays : sequence of array_like
-            Its first inputs: the arrays of the call, then those that are filled by joint.
-        finite : bool
-            The results are finite wherever the arguments are: those may be looked at instead.
-        make : callable, optional
-            Makes what the method returns, of what the function gives and of its first inputs. For
-            calls of one form it is always the same.
-        made_of : int
-            How many of the inputs that is.
-        place : callable, optional
-            Where the number of a joint, by its name, or of a speed goes, counted over the inputs
-            that are filled by joint, if there are any; None where the joint has several.
+        name: Of the method.
+        function: Where it gives numbers that are not finite, the method is asked.
+        arrays: Its first inputs: the arrays of the call, then those that are filled by joint.
+        finite: The results are finite wherever the arguments are: those may be looked at instead.
+        make, optional: Makes what the method returns, of what the function gives and of its first
+            inputs. For calls of one form it is always the same.
+        made_of: How many of the inputs that is.
+        place, optional: Where the number of a joint, by its name, or of a speed goes, counted over
+            the inputs that are filled by joint, if there are any; None where the joint has several.
         """
         under_way = self._calls.under_way
         if not under_way:

@@ -22,18 +22,9 @@ def numba_function(
 ) -> Any:
     """A numba dispatcher ``call(in0, ..., out0, ...)`` for one state.
 
-    Parameters
-    ----------
-    inputs, outputs : tuple of Port
-    address : callable
-        From ``"double"`` or ``"float"`` to the address of ``kernel(in0, ..., out0, ...)``.
-    owner : object
-        What the machine code lives with; kept alive from now on.
-
-    Raises
-    ------
-    MissingExtraError
-        Without numba.
+    address: From ``"double"`` or ``"float"`` to the address of ``kernel(in0, ..., out0, ...)``.
+    owner: What the machine code lives with; kept alive from now on.
+    Raises MissingExtraError: Without numba.
     """
     try:
         import numba

@@ -27,12 +27,7 @@ __all__ = ["Bound", "BoundCode", "SharedCode", "partly_used"]
 
 
 class SharedCode:
-    """A program whose last input is the numbers of a robot, and its machine code.
-
-    Parameters
-    ----------
-    program : Program
-    """
+    """A program whose last input is the numbers of a robot, and its machine code."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -94,11 +89,8 @@ def partly_used(program: Program, inputs: int | None = None) -> tuple[int, ...]:
 class Bound:
     """Shared code bound to the numbers of one robot, or of many; a `Function` is made of it.
 
-    Attributes
-    ----------
-    code : SharedCode
-    numbers : ndarray, shape (n,) or (robots, n)
-        With rows of numbers, the last leading axis of states counts the robots.
+    numbers (n,) or (robots, n): With rows of numbers, the last leading axis of states counts the
+        robots.
     """
 
     code: SharedCode
@@ -138,10 +130,7 @@ class Bound:
     def folded(self) -> Program:
         """The program in which the numbers are constants.
 
-        Raises
-        ------
-        SettingsError
-            If there are several robots.
+        Raises SettingsError: If there are several robots.
         """
         if self.numbers.ndim > 1:
             raise SettingsError(
@@ -158,10 +147,7 @@ class Bound:
 class BoundCode:
     """Machine code with the numbers of one robot.
 
-    Parameters
-    ----------
-    bound : Bound
-    dtype : {"double", "float"}
+    dtype {"double", "float"}
     """
 
     def __init__(self, bound: Bound, dtype: str) -> None:

@@ -43,12 +43,8 @@ _free: dict[tuple[int, int], list[tuple[_Block, int]]] = {}
 class Trampoline:
     """The kernels of a function with numbers as their last input.
 
-    Parameters
-    ----------
-    inputs, outputs : int
-        Arrays of the function, without the numbers.
-    numbers : ndarray, shape (n,)
-        Of the dtype of the kernels; kept as it is.
+    inputs, outputs: Arrays of the function, without the numbers.
+    numbers (n,): Of the dtype of the kernels; kept as it is.
     """
 
     def __init__(self, inputs: int, outputs: int, numbers: Array) -> None:
@@ -66,12 +62,8 @@ class Trampoline:
     def address(self, name: str, kernel: int) -> int:
         """Address that calls a kernel with the numbers.
 
-        Parameters
-        ----------
-        name : str
-            One of `KERNELS`.
-        kernel : int
-            Its address.
+        name: One of `KERNELS`.
+        kernel: Its address.
         """
         self._block.words[self._first + 1 + KERNELS.index(name)] = kernel
         return self._block.address(name, self._slot)

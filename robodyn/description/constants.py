@@ -38,10 +38,7 @@ FIELDS = ("pitch", "distance")
 def constants_of(item: JointOrLoop) -> dict[str, float]:
     """Numbers of a `Joint` or `Loop` by name, as its kind wants them.
 
-    Raises
-    ------
-    UnknownNameError
-        If one is not given.
+    Raises UnknownNameError: If one is not given.
     """
     given = dict(item.parameters)
     for name in missing_constants(item):

@@ -30,10 +30,7 @@ def motor_ratios(mechanism: Mechanism) -> dict[str, tuple[tuple[str, float], ...
 def with_transmissions(mechanism: Mechanism, more: Iterable[Transmission]) -> Mechanism:
     """A description with more transmissions, in which each joint of one has an actuator.
 
-    Raises
-    ------
-    ActuationError
-        If a transmission drives what it cannot.
+    Raises ActuationError: If a transmission drives what it cannot.
     """
     transmissions = (*mechanism.transmissions, *more)
     joints, motors = {x.name: x for x in mechanism.movers}, dict(mechanism.actuators)

@@ -18,10 +18,8 @@ __all__ = ["branches", "leads_to", "sides", "with_couplings"]
 def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[str]]:
     """Joints from the nearest common ancestor to the successor and to the predecessor.
 
-    Raises
-    ------
-    TopologyError
-        If one of the links does not move relative to the other by joints of its own.
+    Raises TopologyError: If one of the links does not move relative to the other by joints of its
+        own.
     """
     joints = {joint.name: joint for joint in mechanism.joints}
     chains = sides(mechanism, coupling)

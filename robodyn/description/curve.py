@@ -36,15 +36,9 @@ class Polynomial:
 class Table:
     """A smooth curve through points, see `robodyn.Spline`; with a period `robodyn.FourierSeries`.
 
-    Attributes
-    ----------
-    x, y : tuple of float
-    monotone : bool
-        Of a spline.
-    period : float
-        Zero of a spline.
-    harmonics : int
-        Of a periodic one; zero: half the number of points.
+    monotone: Of a spline.
+    period: Zero of a spline.
+    harmonics: Of a periodic one; zero: half the number of points.
     """
 
     x: tuple[float, ...]

@@ -36,12 +36,8 @@ MAX_DECIMALS = 13
 class ExactTurn:
     """A number of a description that was taken for an exact one.
 
-    Attributes
-    ----------
-    mover : Joint or Loop
-        As written.
-    written, meant : float or (3,)
-        An angle [rad], or a unit vector.
+    mover: As written.
+    written, meant: An angle [rad], or a unit vector.
     """
 
     mover: Joint | Loop

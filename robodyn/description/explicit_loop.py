@@ -28,19 +28,11 @@ class TracedExplicitLoop:
 
     All of them have one coordinate. Rates come from h alone [PyMbs 9, 10].
 
-    Attributes
-    ----------
-    name : str
-    independent, dependent : tuple of str
-        The joints u and v.
-    solution : Program
-        ``u -> v``.
-    gap : Program
-        ``u, v -> h``, both in one input ``q``; as many numbers as there are joints v.
-    curve : Curve or None
-        The law of one joint that follows others, where files have a notation for it.
-    line : int or None
-        In the file it was read from.
+    independent, dependent: The joints u and v.
+    solution: ``u -> v``.
+    gap: ``u, v -> h``, both in one input ``q``; as many numbers as there are joints v.
+    curve: The law of one joint that follows others, where files have a notation for it.
+    line: In the file it was read from.
     """
 
     name: str

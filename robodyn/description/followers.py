@@ -18,10 +18,8 @@ __all__ = ["in_order", "mimics_as_followers"]
 def in_order(mechanism: Mechanism) -> Mechanism:
     """The same description, with every follower after those that it follows.
 
-    Raises
-    ------
-    TopologyError
-        If joints follow one another in a circle, follow twice, or cannot follow at all.
+    Raises TopologyError: If joints follow one another in a circle, follow twice, or cannot follow
+        at all.
     """
     if not mechanism.followers:
         return mechanism
@@ -78,10 +76,7 @@ def _error(mechanism: Mechanism, loop: TracedExplicitLoop, reason: str) -> Topol
 def mimics_as_followers(mechanism: Mechanism) -> Mechanism:
     """The same description in order, in which joints that mimic followers are followers.
 
-    Raises
-    ------
-    TopologyError
-        As `in_order`.
+    Raises TopologyError: As `in_order`.
     """
     following = {name for loop in mechanism.followers for name in loop.dependent}
     joints = {joint.name: joint for joint in mechanism.joints}

@@ -17,14 +17,10 @@ __all__ = ["frame_argument"]
 def frame_argument(what: str, given: Any, name: str) -> tuple[str, FloatArray]:
     """A link, or the world, and the pose of a frame in it, shape (4, 4).
 
-    Parameters
-    ----------
-    what : str
-        Which frame it is, in messages.
-    given : str, (str, array_like of shape (3,)) or (str, array_like of shape (4, 4))
-        A link alone means its own frame; an offset [m], one there with the axes of the link.
-    name : str
-        The argument.
+    what: Which frame it is, in messages.
+    given (3,)) or (str, array_like of shape (4, 4)): A link alone means its own frame; an offset
+        [m], one there with the axes of the link.
+    name: The argument.
     """
     if isinstance(given, str):
         return given, np.eye(4)

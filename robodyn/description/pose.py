@@ -30,15 +30,8 @@ def inverse_pose(X: FloatArray) -> FloatArray:
 def rotation_from_rpy(rpy: Vector) -> NDArray[np.float64]:
     """Rotation matrix of fixed-axis roll, pitch, yaw angles.
 
-    Parameters
-    ----------
-    rpy : (3,) [rad]
-        Angles about x, y, z of the fixed frame, applied in this order (URDF).
-
-    Returns
-    -------
-    R : ndarray, shape (3, 3)
-        Maps coordinates in the turned frame to coordinates in the fixed frame.
+    rpy [rad]: Angles about x, y, z of the fixed frame, applied in this order (URDF).
+    Returns R (3, 3): Maps coordinates in the turned frame to coordinates in the fixed frame.
     """
     (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
     return np.array(

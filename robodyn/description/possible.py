@@ -19,11 +19,8 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
     Half the trace minus a principal moment is the integral of a squared distance over the mass, and
     not negative. An inertia without mass, the limit of a large light body, is accepted.
 
-    Parameters
-    ----------
-    mass : float [kg]
-    inertia : ndarray, shape (3, 3) [kg m^2]
-        About the centre of mass.
+    mass [kg]
+    inertia (3, 3) [kg m^2]: About the centre of mass.
     """
     if not (abs(mass) <= LARGEST and (np.abs(inertia) <= LARGEST).all()):
         return f"mass {mass:g} and inertia must be finite numbers, not beyond {LARGEST:g}"

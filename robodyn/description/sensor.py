@@ -18,27 +18,17 @@ Frame = tuple[str, FloatArray]
 class DescribedSensor:
     """A sensor that its user gave, `robodyn.Sensor`, with everything checked that needs no robot.
 
-    Attributes
-    ----------
-    name : str
-    kind : str
-        A key of `robodyn.equations.sensors.kinds.KINDS`.
-    columns, units : tuple of str
-        Of the numbers that it gives.
-    reads : {"q", "v", "a"}
-        What it needs of a state: positions, speeds as well, or accelerations as well.
-    at : Frame or None
-        Where it sits.
-    relative_to : Frame or None
-        The frame that it is seen from.
-    axes : Frame or None
-        Along which vectors are given. None: those that the kind says.
-    joints : tuple of str
-        Of which it reads the wrench, or the coordinates.
-    bodies : tuple of str
-        Links, each standing for its body with all that is fixed to it; empty for all that moves.
-    law : Program or None
-        Of a sensor that is a function.
+    kind: A key of `robodyn.equations.sensors.kinds.KINDS`.
+    columns, units: Of the numbers that it gives.
+    reads {"q", "v", "a"}: What it needs of a state: positions, speeds as well, or accelerations as
+        well.
+    at: Where it sits.
+    relative_to: The frame that it is seen from.
+    axes: Along which vectors are given. None: those that the kind says.
+    joints: Of which it reads the wrench, or the coordinates.
+    bodies: Links, each standing for its body with all that is fixed to it; empty for all that
+        moves.
+    law: Of a sensor that is a function.
     """
 
     name: str

@@ -21,18 +21,11 @@ __all__ = ["JointMark", "joint_marks", "sticks"]
 class JointMark:
     """The mark of a joint.
 
-    Attributes
-    ----------
-    name : str
-    kind : JointKind
-    cut : bool
-        It closes a loop.
-    predecessor, successor : str
-        Links that it joins.
-    X_predecessor, X_successor : ndarray, shape (4, 4) [1, m]
-        The joint frame on each; where they meet, a loop is closed.
-    axis : (3,) or None
-        In joint axes, of a joint that has one.
+    cut: It closes a loop.
+    predecessor, successor: Links that it joins.
+    X_predecessor, X_successor (4, 4) [1, m]: The joint frame on each; where they meet, a loop is
+        closed.
+    axis: In joint axes, of a joint that has one.
     """
 
     name: str
@@ -53,11 +46,7 @@ class JointMark:
 def joint_marks(mechanism: Mechanism, closing: Container[str] = ()) -> tuple[JointMark, ...]:
     """Marks of all joints, including those that close loops.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    closing : names of joints
-        Those besides ``mechanism.loops`` that are cut to make a tree.
+    closing: Those besides ``mechanism.loops`` that are cut to make a tree.
     """
     marks = [_joint_mark(joint, joint.name in closing) for joint in mechanism.joints]
     return (*marks, *(_loop_mark(loop) for loop in mechanism.loops))

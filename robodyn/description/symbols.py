@@ -63,12 +63,8 @@ _FIELDS: dict[str, dict[str, _Path]] = {
 class Symbols:
     """The numbers of a description that have names.
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        Holds a `Symbol` in the place of each.
-    values : mapping of str to float
-        Of each name, in the order in which they stand in the description.
+    mechanism: Holds a `Symbol` in the place of each.
+    values: Of each name, in the order in which they stand in the description.
     """
 
     mechanism: Mechanism
@@ -88,10 +84,7 @@ class Symbols:
 def symbols_of(mechanism: Mechanism) -> Symbols:
     """The numbers of a description that have names.
 
-    Raises
-    ------
-    SettingsError
-        If a name has two values, or stands where none can.
+    Raises SettingsError: If a name has two values, or stands where none can.
     """
     values: dict[str, float] = {}
     for kind, what, item in _items(mechanism):
@@ -117,18 +110,9 @@ def symbols_of(mechanism: Mechanism) -> Symbols:
 def with_symbols(mechanism: Mechanism, names: Mapping[str, str]) -> Mechanism:
     """A description in which numbers have names.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    names : mapping of path to str
-        ``"link arm mass"``: the kind of element, its name, and which number of it.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such number.
-    SettingsError
-        For names that are none.
+    names: ``"link arm mass"``: the kind of element, its name, and which number of it.
+    Raises UnknownNameError: If there is no such number.
+    Raises SettingsError: For names that are none.
     """
     for path, name in names.items():
         kind, _, rest = path.partition(" ")

@@ -27,13 +27,8 @@ class PointOfLink(str):
 
     It stands in the place of the name of a link, as text that says it.
 
-    Parameters
-    ----------
-    link : str
-    at : (3,) [m]
-        In link axes.
-    axes : {"body", "world"}
-        Of the wrench.
+    at [m]: In link axes.
+    axes {"body", "world"}: Of the wrench.
     """
 
     __slots__ = ("at", "axes", "link")

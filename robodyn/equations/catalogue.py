@@ -77,12 +77,8 @@ def row(name: str, options: Mapping[str, Any]) -> Quantity:
 def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> Program:
     """Program of a quantity.
 
-    Parameters
-    ----------
-    name : str
-        A key of `QUANTITIES`.
-    options : mapping
-        Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
+    name: A key of `QUANTITIES`.
+    options: Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``; ``numbers``: those of the robot are the last input, and are tried with these.
     """
     chosen = options or {}
@@ -112,12 +108,8 @@ def derivatives_of(
 ) -> Callable[[str], Program | None] | None:
     """From the name of an input to the program of the derivatives by it, where there is one.
 
-    Parameters
-    ----------
-    name, setup, options
-        As for `trace`.
-    program : Program
-        Of the quantity; or what has its name and its outputs.
+    name, setup, options: As for `trace`.
+    program: Of the quantity; or what has its name and its outputs.
     """
     whole = f"{name}_derivatives"
     return _Derived(whole, setup, options, program).by if whole in QUANTITIES else None

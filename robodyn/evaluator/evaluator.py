@@ -87,16 +87,9 @@ class TreePrograms:
 class Request:
     """What is asked of a fallback; it gives arrays, or None if there is nothing else.
 
-    Attributes
-    ----------
-    arrays : tuple of array_like
-        Inputs of the quantity.
-    options : mapping
-        As a part gave them; ``stabilization`` is the gains.
-    wrenches : mapping of link name to array_like
-    base : BaseMotion or None
-    found : object
-        What the function gave; None if there is none.
+    arrays: Inputs of the quantity.
+    options: As a part gave them; ``stabilization`` is the gains.
+    found: What the function gave; None if there is none.
     """
 
     arrays: tuple[Any, ...]
@@ -114,21 +107,12 @@ Fallback: TypeAlias = Callable[[Request], Any]
 class _Chosen:
     """The program that stands for a quantity with some options.
 
-    Attributes
-    ----------
-    function : Function or None
-    make : callable or None
-        Puts the result together.
-    timed : bool
-        The time is its last input.
-    checked : bool
-        What is not finite has a reason that can be told.
-    binds : bool
-        Methods may call it: it computes what they stand for, of the arguments alone.
-    finite : bool
-        Results are finite wherever the arguments are.
-    place : callable or None
-        Where the number of a joint goes in the inputs that are given by joint.
+    make: Puts the result together.
+    timed: The time is its last input.
+    checked: What is not finite has a reason that can be told.
+    binds: Methods may call it: it computes what they stand for, of the arguments alone.
+    finite: Results are finite wherever the arguments are.
+    place: Where the number of a joint goes in the inputs that are given by joint.
     """
 
     function: Function | None
@@ -143,20 +127,13 @@ class _Chosen:
 class Evaluator:
     """The functions of a model, each traced and compiled when it is first needed.
 
-    Parameters
-    ----------
-    model : Model
-    methods : MethodTable
-        Methods that may go straight to a function once it is there.
-    make : callable
-        Makes a function of a program. Default: `Function`, which compiles.
-    programs : SharedPrograms, optional
-        Of a copy that differs in numbers from the robot it was made of: what it shares with others.
-    rows : ParameterRows, optional
-        Of many copies, which are computed with at once: the last leading axis of states counts
-        them.
-    trace : callable
-        Makes a program of a quantity. Default: `robodyn.equations.catalogue.trace`, which
+    methods: Methods that may go straight to a function once it is there.
+    make: Makes a function of a program. Default: `Function`, which compiles.
+    programs, optional: Of a copy that differs in numbers from the robot it was made of: what it
+        shares with others.
+    rows, optional: Of many copies, which are computed with at once: the last leading axis of states
+        counts them.
+    trace: Makes a program of a quantity. Default: `robodyn.equations.catalogue.trace`, which
         simplifies it: that takes longer than a few calls without a compiler.
     """
 
@@ -193,11 +170,7 @@ class Evaluator:
     def answering(self, programs: Programs, fallbacks: Mapping[str, Fallback]) -> Evaluator:
         """The same of a closed linkage, with constraint forces.
 
-        Parameters
-        ----------
-        programs : Programs
-        fallbacks : mapping of str to Fallback
-            By the name of the quantity.
+        fallbacks: By the name of the quantity.
         """
         other = copy.copy(self)
         other.programs, other._fallbacks, other._chosen = programs, fallbacks, Memo()
@@ -206,10 +179,7 @@ class Evaluator:
     def at(self, t: ArrayLike) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
 
-        Raises
-        ------
-        ShapeError
-            If ``t`` is no time. Symbols are one.
+        Raises ShapeError: If ``t`` is no time. Symbols are one.
         """
         other = copy.copy(self)
         if holds_symbols(t):
@@ -233,12 +203,7 @@ class Evaluator:
         return f" at {self._time:g} s" if not self._time.ndim else f" at {self._time.size} times"
 
     def refuse_without_time(self) -> None:
-        """Refuse to compute with a model that depends on time, of which no time is known.
-
-        Raises
-        ------
-        ShapeError
-        """
+        """Refuse to compute with a model that depends on time, of which no time is known."""
         setup, name = self._model.setup, self._model.mechanism.name
         if self._time is None and setup.rheonomic:
             raise ShapeError(
@@ -285,20 +250,11 @@ class Evaluator:
 
         With ``rows`` among the options it is the one of a closed linkage.
 
-        Parameters
-        ----------
-        name : str
-        **options
-            As the catalogue has them for this quantity.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such quantity, link or option.
-        SettingsError
-            If the robot has closed loops, and the quantity is not defined for these.
-        SingularError
-            If it needs the acceleration of a joint that moves no mass.
+        **options: As the catalogue has them for this quantity.
+        Raises UnknownNameError: If there is no such quantity, link or option.
+        Raises SettingsError: If the robot has closed loops, and the quantity is not defined for
+            these.
+        Raises SingularError: If it needs the acceleration of a joint that moves no mass.
         """
         if options:
             options = self.options.key(options)
@@ -394,41 +350,24 @@ class Evaluator:
         If the method runs, and the arrays are those that it was called with, further calls of this
         form go straight to machine code.
 
-        Parameters
-        ----------
-        name : str
-        arrays : tuple of array_like
-            Its inputs, in the order of the catalogue.
-        method : str
-            Name of the method. Default: that of the quantity.
-        base : BaseMotion, optional
-            Of a robot with a moving base. Default: at rest.
-        out : ndarray, optional
-            Written to and returned.
-        wrenches : mapping of link name to array_like, shape (..., 6), optional
-        multipliers : ndarray, optional
-            Of constraints, where they are known; else the program finds them.
-        stabilization : (float, float), optional
-            Gains ``alpha``, ``beta`` [1/s], for loops that may be open.
-        make : callable, optional
-            Puts the result together, of the arrays that there are. It is always the same for a form
-            of call. Default: what the row of the quantity says.
-        of_inputs : bool
-            ``make`` takes the inputs besides; those by joint may be None.
-        fallback : Fallback, optional
-            Where the program does not hold. Default: that of the robot, if it has one.
-        **options
-            As for `function`.
-
-        Raises
-        ------
-        ShapeError
-            For what does not fit, and where results are not finite because an input is not, or is
-            too large.
-        SingularError
-            Where accelerations are not determined, because joints move no mass in that posture.
-        InconsistentStateError
-            Where a loop that is solved in closed form does not close.
+        arrays: Its inputs, in the order of the catalogue.
+        method: Name of the method. Default: that of the quantity.
+        base, optional: Of a robot with a moving base. Default: at rest.
+        out, optional: Written to and returned.
+        wrenches (..., 6), optional
+        multipliers, optional: Of constraints, where they are known; else the program finds them.
+        stabilization, optional: Gains ``alpha``, ``beta`` [1/s], for loops that may be open.
+        make, optional: Puts the result together, of the arrays that there are. It is always the
+            same for a form of call. Default: what the row of the quantity says.
+        of_inputs: ``make`` takes the inputs besides; those by joint may be None.
+        fallback, optional: Where the program does not hold. Default: that of the robot, if it has
+            one.
+        **options: As for `function`.
+        Raises ShapeError: For what does not fit, and where results are not finite because an input
+            is not, or is too large.
+        Raises SingularError: Where accelerations are not determined, because joints move no mass in
+            that posture.
+        Raises InconsistentStateError: Where a loop that is solved in closed form does not close.
         """
         chosen, given, found = self._computed(
             name, arrays, base, out, wrenches, multipliers, stabilization, fallback, options

@@ -48,13 +48,9 @@ LOOKED_AT = 5
 class NonFiniteDiagnosis:
     """Raises what a result that is not finite is due to.
 
-    Parameters
-    ----------
-    model : Model
-    function : callable
-        From the name of a quantity to its function.
-    mass_matrices : callable
-        From postures, the leading axes of a batch and their rows in it to their mass matrices.
+    function: From the name of a quantity to its function.
+    mass_matrices: From postures, the leading axes of a batch and their rows in it to their mass
+        matrices.
     """
 
     def __init__(
@@ -75,26 +71,14 @@ class NonFiniteDiagnosis:
     ) -> None:
         """Look for the cause, and raise it.
 
-        Parameters
-        ----------
-        name : str
-            Of the quantity; of those that tell by NaN, an overflow alone is raised.
-        f : Function
-        given : sequence of array_like
-            Its arguments: all finite.
-        found : ndarray
-            Its first result.
-        controlled : tuple of int
-            Speeds whose acceleration was given.
-
-        Raises
-        ------
-        InconsistentStateError
-            A loop that is solved in closed form does not close.
-        SingularError
-            Accelerations are not determined, because joints move no mass in that posture.
-        ShapeError
-            An argument is too large.
+        name: Of the quantity; of those that tell by NaN, an overflow alone is raised.
+        given: Its arguments: all finite.
+        found: Its first result.
+        controlled: Speeds whose acceleration was given.
+        Raises InconsistentStateError: A loop that is solved in closed form does not close.
+        Raises SingularError: Accelerations are not determined, because joints move no mass in that
+            posture.
+        Raises ShapeError: An argument is too large.
         """
         by_name = {port.name: x for port, x in zip(f.inputs, given, strict=True)}
         if name in TELL_BY_NAN and not too_large(by_name):

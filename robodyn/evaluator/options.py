@@ -38,10 +38,7 @@ class FunctionOptions:
     def key(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options with tuples for lists, so that functions can be kept by them.
 
-        Raises
-        ------
-        ShapeError
-            For an option that is not hashable.
+        Raises ShapeError: For an option that is not hashable.
         """
         kept = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
         for given in ("wrenches", "joints", "sensors", "actuated") & kept.keys():
@@ -55,14 +52,9 @@ class FunctionOptions:
     def resolved(self, name: str, options: Mapping[str, Any]) -> tuple[Setup, dict[str, Any]]:
         """What a quantity is traced with: the `Setup`, and the options as the equations take them.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is no such quantity, link, joint or option.
-        SettingsError
-            If the quantity is not defined for closed linkages, and this is one.
-        SingularError
-            If it needs the acceleration of a joint that moves no mass.
+        Raises UnknownNameError: If there is no such quantity, link, joint or option.
+        Raises SettingsError: If the quantity is not defined for closed linkages, and this is one.
+        Raises SingularError: If it needs the acceleration of a joint that moves no mass.
         """
         self._check(name, options)
         quantity, chosen = QUANTITIES[name], {**options}
@@ -138,12 +130,7 @@ class FunctionOptions:
         return tuple(indices)
 
     def actuated(self, names: Iterable[str] | None) -> tuple[str, ...]:
-        """Joints by name, with or without speeds of their own; by default those with motors.
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """Joints by name, with or without speeds of their own; by default those with motors."""
         model = self._model
         if names is None:
             return model.actuated_joints
@@ -157,13 +144,9 @@ class FunctionOptions:
     def sensors(self, names: Iterable[str] | None) -> tuple[DescribedSensor, ...]:
         """Sensors by name; if none are named, all.
 
-        Raises
-        ------
-        SettingsError
-            If the robot has none.
-        UnknownNameError
-        UndeterminedWrenchError
-            For one in a joint whose wrench depends on where the force of a constraint acts.
+        Raises SettingsError: If the robot has none.
+        Raises UndeterminedWrenchError: For one in a joint whose wrench depends on where the force
+            of a constraint acts.
         """
         robot = repr(self._model.mechanism.name)
         known = self._sensors
@@ -200,11 +183,8 @@ class FunctionOptions:
 
         ``"base"`` may be among the names; its wrench is always there.
 
-        Raises
-        ------
-        UnknownNameError
-        UndeterminedWrenchError
-            For a joint whose wrench depends on where the force of a constraint acts.
+        Raises UndeterminedWrenchError: For a joint whose wrench depends on where the force of a
+            constraint acts.
         """
         if joints is None:
             return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)

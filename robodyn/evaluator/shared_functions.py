@@ -43,10 +43,7 @@ class _Shared:
 class SharedPrograms:
     """Programs of all copies of one robot that have its geometry.
 
-    Parameters
-    ----------
-    root : Setup
-        Of that robot.
+    root: Of that robot.
     """
 
     def __init__(self, root: Setup) -> None:
@@ -83,13 +80,8 @@ class SharedPrograms:
 class CopiedFunctions:
     """Functions of one copy, or of many that differ in rows of numbers.
 
-    Parameters
-    ----------
-    setup : Setup
-        Of the copy; of many, with numbers that are not zero where one of them has some.
-    programs : SharedPrograms
-    rows : ndarray, shape (robots, n), optional
-        Of many copies: the numbers of each.
+    setup: Of the copy; of many, with numbers that are not zero where one of them has some.
+    rows (robots, n), optional: Of many copies: the numbers of each.
     """
 
     def __init__(

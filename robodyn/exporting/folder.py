@@ -40,12 +40,8 @@ def write_folder(path: Path, files: Mapping[str, str | bytes]) -> None:
 
     Raises `FileError` if the system refuses; then nothing is left.
 
-    Parameters
-    ----------
-    path : Path
-        From `new_folder`.
-    files : mapping of str to str or bytes
-        Contents by path within the folder, with slashes.
+    path: From `new_folder`.
+    files: Contents by path within the folder, with slashes.
     """
     with writing(path), _unfinished(path) as place:
         for name, content in files.items():

@@ -66,11 +66,7 @@ def element_numbers(joint: Any) -> tuple[str, ...]:
 def relaxed(joint: Any, *, same_coordinates: bool = False) -> dict[str, Any]:
     """Values of fields with which no force element acts along a joint, or a loop.
 
-    Parameters
-    ----------
-    joint : Joint or Loop
-    same_coordinates : bool
-        Keep elements for which the joint needs a coordinate.
+    same_coordinates: Keep elements for which the joint needs a coordinate.
     """
     elements = (x for x in JOINT_ELEMENTS if not (same_coordinates and x.keeps_coordinate))
     names = [name for element in elements for name in element.numbers]

@@ -23,17 +23,12 @@ class ForceLaw:
     ``X_WF`` and the twist of F; between A and B the translation and the rotation vector of B in A,
     and their rate.
 
-    Attributes
-    ----------
-    joint : str
-        The joint along which it acts; empty where it acts on frames.
-    places : tuple of (link, ndarray of shape (4, 4))
-        The frame that it acts on, or the frames A and B that it acts between, in their links.
-    law : Program
-        ``x, w, t`` to the forces along the freedoms of the joint, or the wrench: on F in its axes,
+    joint: The joint along which it acts; empty where it acts on frames.
+    places (4, 4)): The frame that it acts on, or the frames A and B that it acts between, in their
+        links.
+    law: ``x, w, t`` to the forces along the freedoms of the joint, or the wrench: on F in its axes,
         or on B in the axes of A.
-    energy : Program or None
-        ``x`` to the energy [J]; the force at rest is its negative gradient.
+    energy: ``x`` to the energy [J]; the force at rest is its negative gradient.
     """
 
     name: str

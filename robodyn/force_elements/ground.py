@@ -26,14 +26,9 @@ EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
 class Touch:
     """Contact of a point with the ground.
 
-    Attributes
-    ----------
-    depth : Number [m]
-        Depth of the point below the plane; zero above it.
-    slip : Vec3 [m/s]
-        Velocity along the plane, in world axes.
-    force : Vec3 [N]
-        On the point, in world axes.
+    depth [m]: Depth of the point below the plane; zero above it.
+    slip [m/s]: Velocity along the plane, in world axes.
+    force [N]: On the point, in world axes.
     """
 
     depth: Number

@@ -32,16 +32,10 @@ _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 class ContactPoint:
     """A point of a link.
 
-    Attributes
-    ----------
-    R : ndarray, shape (..., 3, 3)
-        ``R_WL`` of the link.
-    offset : ndarray, shape (..., 3) [m]
-        From the link's origin, in link axes.
-    velocity : ndarray, shape (..., 3) [m/s]
-        In world axes.
-    J : ndarray, shape (..., 3, nv)
-        Of that velocity.
+    R (..., 3, 3): ``R_WL`` of the link.
+    offset (..., 3) [m]: From the link's origin, in link axes.
+    velocity (..., 3) [m/s]: In world axes.
+    J (..., 3, nv): Of that velocity.
     """
 
     R: Array
@@ -78,22 +72,13 @@ def _cross(a: Array, b: Array) -> Array:
 class Contact:
     """Two points in contact, and their mobility along some axes.
 
-    Attributes
-    ----------
-    points : tuple of ContactPoint
-        Of the robot: one or two.
-    axes : ndarray, shape (k, ..., 3)
-        Along which impulses act on the first, in world axes.
-    velocity : ndarray, shape (..., k) [m/s]
-        Of the first as seen from the other.
-    speed_scale : ndarray, shape (...) [m/s]
-        What this velocity is the sum of.
-    mobility : ndarray, shape (..., k, k) [1/kg]
-        Jump of this velocity a unit of impulse [W 6.9-6.14].
-    mobility_scale : ndarray, shape (...) [1/kg]
-        At most what it were without constraints.
-    jumps : ndarray, shape (k, ..., nv)
-        Of speeds, a unit of impulse.
+    points: Of the robot: one or two.
+    axes (k, ..., 3): Along which impulses act on the first, in world axes.
+    velocity (..., k) [m/s]: Of the first as seen from the other.
+    speed_scale (...) [m/s]: What this velocity is the sum of.
+    mobility (..., k, k) [1/kg]: Jump of this velocity a unit of impulse [W 6.9-6.14].
+    mobility_scale (...) [1/kg]: At most what it were without constraints.
+    jumps (k, ..., nv): Of speeds, a unit of impulse.
     """
 
     points: tuple[ContactPoint, ...]
@@ -119,12 +104,7 @@ class Contact:
         return self._modes["sizes"], self._modes["modes"]
 
     def check_approach(self, robot: str, link: str) -> None:
-        """Refuse bodies that separate already, along the single axis.
-
-        Raises
-        ------
-        ImpactError
-        """
+        """Refuse bodies that separate already, along the single axis."""
         leaving = self.velocity[..., 0] > APPROACH_SPEED_ZERO * self.speed_scale
         if np.any(leaving):
             rows, speed = _first(leaving, self.velocity[..., 0])
@@ -138,10 +118,7 @@ class Contact:
     def impulses(self, restitution: float, robot: str, link: str) -> Array:
         """Impulses along each axis, shape (..., k) [N s] [W 6.11-6.14].
 
-        Raises
-        ------
-        ImpactError
-            If the velocity has to jump where nothing gives way.
+        Raises ImpactError: If the velocity has to jump where nothing gives way.
         """
         sizes, modes = self._principal()
         moves = self.movable()
@@ -187,10 +164,7 @@ def _where(rows: tuple[int, ...]) -> str:
 def unit_direction(direction: ArrayLike) -> Array:
     """A direction of length one, shape (..., 3).
 
-    Raises
-    ------
-    ShapeError
-        If it has another shape, is not finite, or is zero.
+    Raises ShapeError: If it has another shape, is not finite, or is zero.
     """
     d = shaped("direction", direction, 3)
     finite(direction=d)

@@ -20,16 +20,11 @@ __all__ = ["Pushes", "pushes_in", "seen_from"]
 class Pushes:
     """Units of impulse along freedoms of joints that were cut.
 
-    Attributes
-    ----------
-    closures : tuple of Closure
-        Of each freedom.
-    speeds : ndarray, shape (..., n) [rad/s, m/s]
-        Along each.
-    forces : ndarray, shape (..., n, nv)
-        Generalised impulses.
-    joint, successor, predecessor : ndarray, shape (..., n, 6)
-        On the successor, in the frame of the joint; on both bodies, about their origins.
+    closures: Of each freedom.
+    speeds (..., n) [rad/s, m/s]: Along each.
+    forces (..., n, nv): Generalised impulses.
+    joint, successor, predecessor (..., n, 6): On the successor, in the frame of the joint; on both
+        bodies, about their origins.
     """
 
     model: Model

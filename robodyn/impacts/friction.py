@@ -23,12 +23,7 @@ __all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
 
 
 def coefficient(given: float, sticks: bool) -> float:
-    """A coefficient of friction, checked.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """A coefficient of friction, checked."""
     known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not (known and 0.0 <= given < np.inf):
         raise SettingsError(f"friction is {given!r}, expected a number that is not negative")
@@ -43,17 +38,9 @@ def coefficient(given: float, sticks: bool) -> float:
 def check_energy(lost: Array, u: Array, least: Array) -> None:
     """Refuse an impact after which there is more energy than before.
 
-    Parameters
-    ----------
-    lost : ndarray, shape (...) [J]
-    u : ndarray, shape (..., 3) [m/s]
-        Relative velocity of the points before.
-    least : ndarray, shape (...) [1/kg]
-        Mobility of the points.
-
-    Raises
-    ------
-    ImpactError
+    lost (...) [J]
+    u (..., 3) [m/s]: Relative velocity of the points before.
+    least (...) [1/kg]: Mobility of the points.
     """
     with np.errstate(over="ignore"):  # what has no speeds takes no energy
         size = _dot(u, u) / np.maximum(least, np.finfo(float).tiny)
@@ -68,17 +55,12 @@ def check_energy(lost: Array, u: Array, least: Array) -> None:
 class Friction:
     """An impact with friction: the point sticks, slides on, or its slip ends.
 
-    Attributes
-    ----------
-    impulse : ndarray, shape (..., 3) [N s]
-        On the link that is hit. Where it does not stick, ``p_n (normal - part slip)``.
-    sticks, ends : ndarray of bool, shape (...)
-        It sticks; if not, its slip ends.
-    slip : ndarray, shape (..., 3)
-        Unit direction of the slip at the start.
-    begins : ndarray of bool, shape (...)
-        There is no slip at the start: the direction is that in which it would begin.
-    part : ndarray, shape (...)
+    impulse (..., 3) [N s]: On the link that is hit. Where it does not stick, ``p_n (normal - part
+        slip)``.
+    sticks, ends (...): It sticks; if not, its slip ends.
+    slip (..., 3): Unit direction of the slip at the start.
+    begins (...): There is no slip at the start: the direction is that in which it would begin.
+    part (...)
     """
 
     impulse: Array
@@ -92,19 +74,10 @@ class Friction:
 def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: float) -> Friction:
     """The impulse on the link, with its case: sticking, sliding, or slip that ends.
 
-    Parameters
-    ----------
-    u : ndarray, shape (..., 3) [m/s]
-        Velocity of the point as seen from the other body.
-    W : ndarray, shape (..., 3, 3) [1/kg]
-        Jump of that velocity a unit of impulse.
-    n : ndarray, shape (..., 3)
-        Unit normal, into the link.
-
-    Raises
-    ------
-    ImpactError
-        If the contact wedges: no impulse within the cone parts the bodies.
+    u (..., 3) [m/s]: Velocity of the point as seen from the other body.
+    W (..., 3, 3) [1/kg]: Jump of that velocity a unit of impulse.
+    n (..., 3): Unit normal, into the link.
+    Raises ImpactError: If the contact wedges: no impulse within the cone parts the bodies.
     """
     u_n = np.minimum(_dot(u, n), 0.0)[..., None]
     stopped = u + restitution * u_n * n

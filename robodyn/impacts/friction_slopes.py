@@ -27,17 +27,10 @@ __all__ = ["FrictionSlopes"]
 class FrictionSlopes:
     """Derivatives of an impulse.
 
-    Parameters
-    ----------
-    u : ndarray, shape (..., 3) [m/s]
-        Velocity of the point before, as seen from the other body.
-    W : ndarray, shape (..., 3, 3) [1/kg]
-    n : ndarray, shape (..., 3)
-
-    Raises
-    ------
-    ImpactError
-        If slip begins in the impact, whose direction has no derivative.
+    u (..., 3) [m/s]: Velocity of the point before, as seen from the other body.
+    W (..., 3, 3) [1/kg]
+    n (..., 3)
+    Raises ImpactError: If slip begins in the impact, whose direction has no derivative.
     """
 
     def __init__(self, hit: Friction, u: Array, W: Array, n: Array, restitution: float) -> None:

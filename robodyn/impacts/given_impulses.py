@@ -68,12 +68,7 @@ def _about_origin(place: str, w: Array, R: Array) -> Array:
 
 
 def _checked(wrenches: Wrenches) -> dict[str, Array]:
-    """Impulses and couples by link, each (..., 6).
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Impulses and couples by link, each (..., 6)."""
     found = {}
     for link, given in by_name("wrenches", wrenches).items():
         name = f"wrenches[{link!r}]"
@@ -130,12 +125,7 @@ def impact_tensors(
 
 
 def _place(other: Any) -> tuple[str, ArrayLike]:
-    """A link and a point of it.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """A link and a point of it."""
     match other:
         case (str() as link, point):
             return link, point

@@ -20,16 +20,10 @@ __all__ = ["HitForm", "HitFunctions"]
 class HitForm:
     """Options that determine the functions of an impact.
 
-    Attributes
-    ----------
-    link : str
-        That is hit.
-    other : str
-        Link of the same robot that it meets, if it does.
-    against : bool
-        It meets something that moves and is no part of the robot.
-    speeds : tuple of int
-        Those of joints that are controlled.
+    link: That is hit.
+    other: Link of the same robot that it meets, if it does.
+    against: It meets something that moves and is no part of the robot.
+    speeds: Those of joints that are controlled.
     """
 
     link: str
@@ -47,10 +41,7 @@ class HitForm:
 class HitFunctions:
     """The functions for impacts of one robot.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Of the robot as it moves.
+    evaluator: Of the robot as it moves.
     """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:

@@ -49,16 +49,10 @@ Places: TypeAlias = tuple[tuple[str, ArrayLike], ...]
 class ImpactDynamics:
     """Impacts of one robot.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Of the robot as it moves.
-    still : Evaluator
-        Of the same robot without gravity, springs and friction, at a time that stands still.
-    joint_forces : JointForces
-        Of that one.
-    postures : Postures
-        Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
+    evaluator: Of the robot as it moves.
+    still: Of the same robot without gravity, springs and friction, at a time that stands still.
+    joint_forces: Of that one.
+    postures: Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
     """
 
     def __init__(
@@ -100,12 +94,9 @@ class ImpactDynamics:
     ) -> Array:
         """Jumps of speeds under generalised impulses, shape (k, ..., nv) [W 6.18].
 
-        Parameters
-        ----------
-        q : ndarray, shape (..., nq)
-        forces : ndarray, shape (k, ..., nv) [N s, N m s]
-        controlled : tuple of int
-            Speeds that do not jump.
+        q (..., nq)
+        forces (k, ..., nv) [N s, N m s]
+        controlled: Speeds that do not jump.
         """
         nv = self._model.bodies.nv
         free = [k for k in range(nv) if k not in controlled]
@@ -191,15 +182,10 @@ class ImpactDynamics:
     ) -> Contact:
         """Relative velocity, mobility and responses along some axes.
 
-        Parameters
-        ----------
-        q, v : ndarray, shape (..., nq), (..., nv)
-        places : tuple of (link, point)
-            One, or two of this robot that meet.
-        axes : ndarray, shape (k, ..., 3)
-            Along which impulses act on the first link, in world axes.
-        partner : Partner
-            What the first link meets, if it is nothing of this robot.
+        q, v (..., nq), (..., nv)
+        places: One, or two of this robot that meet.
+        axes (k, ..., 3): Along which impulses act on the first link, in world axes.
+        partner: What the first link meets, if it is nothing of this robot.
         """
         given = tuple(self.checked_places(q, v, places, axes[0], partner))
         met = None if controlled else self._responses_of_points(q, v, given, base)
@@ -406,15 +392,10 @@ class ImpactDynamics:
     ) -> JointWrenches:
         """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37].
 
-        Parameters
-        ----------
-        q : ndarray, shape (..., nq)
-        jumping : tuple of int
-            Speeds whose jumps are given.
-        jump : ndarray, shape (..., nv)
-            Of all speeds; only those of ``jumping`` are read.
-        wrenches : mapping, optional
-            Impulses on links, as wrenches in their axes.
+        q (..., nq)
+        jumping: Speeds whose jumps are given.
+        jump (..., nv): Of all speeds; only those of ``jumping`` are read.
+        wrenches, optional: Impulses on links, as wrenches in their axes.
         """
         still, given = np.zeros_like(jump), self._by_joint(jumping, jump)
         return self._joint_forces.at(

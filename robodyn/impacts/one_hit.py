@@ -35,15 +35,9 @@ def hit_between(
 ) -> Impact:
     """A hit of the world, of something that moves, or of another point of the robot.
 
-    Parameters
-    ----------
-    state : (array_like, array_like)
-    places : tuple of (link, point)
-        One, or two of the robot that meet.
-    partner : Partner
-        What the first link meets, if it is nothing of this robot.
-    direction, restitution, friction, base, controlled
-        As of `robodyn.Robot.impact`.
+    places: One, or two of the robot that meet.
+    partner: What the first link meets, if it is nothing of this robot.
+    direction, restitution, friction, base, controlled: As of `robodyn.Robot.impact`.
     """
     form, robot = dynamics.form(places, partner, controlled), dynamics.robot
     speeds, link = form.speeds, places[0][0]
@@ -202,10 +196,7 @@ def on_links(
 ) -> Mapping[str, Array]:
     """Impulses as wrenches on links, in their axes about their origins.
 
-    Parameters
-    ----------
-    met : iterable of (points, places, impulse)
-        Points of the robot, one or two, what links they are of, and the impulse on the first.
+    met: Points of the robot, one or two, what links they are of, and the impulse on the first.
     """
     wrenches: dict[str, Array] = {}
     for points, places, impulse in met:
@@ -216,12 +207,7 @@ def on_links(
 
 
 def checked_restitution(given: float, sticks: bool = False) -> float:
-    """The coefficient, checked.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """The coefficient, checked."""
     known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not (known and 0.0 <= given <= 1.0):
         raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")

@@ -113,12 +113,8 @@ class RobotPoint:
 class Partner(Protocol):
     """What the link meets.
 
-    Attributes
-    ----------
-    velocity : ndarray, shape (..., 3) [m/s]
-        Of its point, in world axes.
-    mobility : ndarray, shape (..., 3, 3) [1/kg]
-        Jump of that velocity a unit of impulse.
+    velocity (..., 3) [m/s]: Of its point, in world axes.
+    mobility (..., 3, 3) [1/kg]: Jump of that velocity a unit of impulse.
     """
 
     @property
@@ -147,12 +143,9 @@ class World:
 class MovingPoint:
     """A point with a mobility: a point mass, or one of another robot.
 
-    Attributes
-    ----------
-    velocity : ndarray, shape (..., 3) [m/s]
-    mobility : ndarray, shape (..., 3, 3) [1/kg]
-    jump : callable
-        From the impulse on this point, (..., 3), to what its owner's speeds are afterwards.
+    velocity (..., 3) [m/s]
+    mobility (..., 3, 3) [1/kg]
+    jump: From the impulse on this point, (..., 3), to what its owner's speeds are afterwards.
     """
 
     velocity: Array
@@ -178,12 +171,7 @@ class MovingPoint:
 
 
 def refuse_overflow(name: str, x: Array) -> None:
-    """Refuse numbers whose products are none.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse numbers whose products are none."""
     largest = np.abs(x).max(initial=0.0)
     if largest > GREATEST:
         raise ShapeError(

@@ -116,12 +116,7 @@ def simultaneous_impacts(
 
 
 def _check(hits: Sequence[Hit]) -> None:
-    """Refuse what is no hits, and bodies that take part in several.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse what is no hits, and bodies that take part in several."""
     known = isinstance(hits, Sequence) and len(hits) and all(isinstance(x, Hit) for x in hits)
     if not known:
         raise ShapeError(
@@ -158,10 +153,7 @@ def _pushes(
 ) -> Array:
     """Impulses, shape (..., k) [N s].
 
-    Raises
-    ------
-    ImpactError
-        If no points approach, or no finite impulses keep them from it.
+    Raises ImpactError: If no points approach, or no finite impulses keep them from it.
     """
     scale = np.abs(u).max(axis=-1) + own
     parting = np.asarray(u.min(axis=-1) >= -APPROACH_SPEED_ZERO * scale) & np.asarray(scale > 0.0)

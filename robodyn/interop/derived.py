@@ -124,12 +124,8 @@ def checked_batch(
 ) -> tuple[int, ...]:
     """Leading axes of the inputs of a function, broadcast together.
 
-    Parameters
-    ----------
-    arrays : sequence
-        With ``shape``, ``ndim`` and ``dtype``.
-    is_real : callable
-        Whether the elements of such an array are real numbers.
+    arrays: With ``shape``, ``ndim`` and ``dtype``.
+    is_real: Whether the elements of such an array are real numbers.
     """
     check_count(ports, len(arrays))
     for port, array in zip(ports, arrays, strict=True):

@@ -15,11 +15,8 @@ __all__ = ["called"]
 def called(function: Function, dtype: Precision) -> IntArray:
     """The table for a function, as `xla_handler.WORDS` has it.
 
-    Parameters
-    ----------
-    function : Function
-        Has to stay as long as its code may be called.
-    dtype : {"double", "float"}
+    function: Has to stay as long as its code may be called.
+    dtype {"double", "float"}
     """
     threads.start()
     ports = (*function.inputs, *function.outputs)

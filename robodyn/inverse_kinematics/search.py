@@ -30,18 +30,11 @@ _ONE, _NONE = np.zeros(1, np.intp), np.zeros(0, np.intp)
 class PostureSearch:
     """The search for n rows of targets.
 
-    Parameters
-    ----------
-    limits : bool
-        Postures stay within limits.
-    iteration : Iteration
-        Steps toward targets.
-    goals : ndarray, shape (n, numbers)
-        Targets.
-    fixed : list of (ndarray, int)
-        Inputs of a step that are the same for all rows.
-    wish : (Iteration, ndarray of shape (n, nq)), optional
-        Steps toward targets and a posture that is preferred, and that posture.
+    limits: Postures stay within limits.
+    iteration: Steps toward targets.
+    goals (n, numbers): Targets.
+    fixed: Inputs of a step that are the same for all rows.
+    wish (n, nq)), optional: Steps toward targets and a posture that is preferred, and that posture.
     """
 
     def __init__(

@@ -47,15 +47,7 @@ class _Choices(NamedTuple):
 
 
 class InverseKinematics:
-    """Searches for postures of one robot.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    space : ConfigurationSpace
-    postures : Postures
-    """
+    """Searches for postures of one robot."""
 
     def __init__(
         self, model: Model, evaluator: Evaluator, space: ConfigurationSpace, postures: Postures

@@ -37,12 +37,7 @@ KINDS: Mapping[str, JointKind] = MappingProxyType(_found())
 
 
 def joint_kind(name: str) -> JointKind:
-    """The kind of a name.
-
-    Raises
-    ------
-    UnknownNameError
-    """
+    """The kind of a name."""
     try:
         return KINDS[name]
     except (KeyError, TypeError):

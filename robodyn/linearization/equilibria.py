@@ -32,16 +32,7 @@ PROBE = 1e-5
 
 
 class Equilibria:
-    """Looks for postures at rest and for steady motions.
-
-    Parameters
-    ----------
-    model : Model
-    space : ConfigurationSpace
-    postures : Postures
-    local : LocalDynamics
-    linear_models : LinearModels
-    """
+    """Looks for postures at rest and for steady motions."""
 
     def __init__(
         self,

@@ -32,14 +32,7 @@ ALONG = ("x", "y", "z", "rx", "ry", "rz")
 class LinearModels:
     """Linear models near states.
 
-    Parameters
-    ----------
-    model : Model
-    whole : Model
-        The same robot in tree coordinates: names of inputs and outputs are those of its joints.
-    evaluator : Evaluator
-    local : LocalDynamics
-    expansion : Expansion
+    whole: The same robot in tree coordinates: names of inputs and outputs are those of its joints.
     """
 
     def __init__(

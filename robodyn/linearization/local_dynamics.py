@@ -44,17 +44,11 @@ STEP = 2e-3
 class LoadCase:
     """What acts on a robot beside the forces of its motors.
 
-    Attributes
-    ----------
-    controlled, locked
-        Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
-    wrenches : mapping or callable, optional
-        As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of ``(t, q, v)`` or
-        of ``t``.
-    base
-        As in `robodyn.Robot.inverse_dynamics`.
-    t : float [s]
-        The time that functions of it are called with.
+    controlled, locked: Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
+    wrenches, optional: As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of
+        ``(t, q, v)`` or of ``t``.
+    base: As in `robodyn.Robot.inverse_dynamics`.
+    t [s]: The time that functions of it are called with.
     """
 
     controlled: ByJoint | None = None
@@ -79,16 +73,10 @@ class LoadCase:
 class Local:
     """Dynamics near a state.
 
-    Attributes
-    ----------
-    q, v, a, tau : ndarray, shape (..., nq), (..., nv)
-        The state, its accelerations, and forces of all joints.
-    controlled : tuple of int
-        Driven speeds.
-    by_q, by_v, by_force : ndarray, shape (..., nv, nv)
-        Derivatives of the accelerations.
-    find_tangent : callable
-        Finds ``tangent``, which nobody asks for of states that are only compared.
+    q, v, a, tau (..., nq), (..., nv): The state, its accelerations, and forces of all joints.
+    controlled: Driven speeds.
+    by_q, by_v, by_force (..., nv, nv): Derivatives of the accelerations.
+    find_tangent: Finds ``tangent``, which nobody asks for of states that are only compared.
     """
 
     q: Array
@@ -135,15 +123,7 @@ class Local:
 
 
 class LocalDynamics:
-    """Finds the dynamics near states.
-
-    Parameters
-    ----------
-    model : Model
-    space : ConfigurationSpace
-    tangents : Tangents
-    derivatives : DynamicsDerivatives
-    """
+    """Finds the dynamics near states."""
 
     def __init__(
         self,
@@ -177,10 +157,6 @@ class LocalDynamics:
         """Of one state, or of each of a batch; forces of joints for which none is given are zero.
 
         Without ``whole`` derivatives are with wrenches held that are functions of the state.
-
-        Raises
-        ------
-        InconsistentStateError, SingularError
         """
         roles = assign_roles(self._model, around.controlled, tau, around.locked)
         q, v = checked("q", q, self._space.nq), checked("v", v, self._space.nv)

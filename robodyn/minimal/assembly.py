@@ -27,13 +27,7 @@ def closing(
 ) -> Assembly:
     """How a robot assembles a posture, with errors where its branches do not lead there.
 
-    Parameters
-    ----------
-    model : Model
-    space : ConfigurationSpace
-    expansion : Expansion
-    one : callable
-        What finds the independent coordinates.
+    one: What finds the independent coordinates.
     """
 
     def closed(guess: ArrayLike | None, near: ArrayLike | None) -> Array:

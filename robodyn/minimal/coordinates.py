@@ -61,14 +61,8 @@ class TreeExpansion:
 class MinimalExpansion:
     """The expansion of a linkage whose loops are solved in closed form.
 
-    Parameters
-    ----------
-    model : Model
-        In minimal coordinates.
-    tree_model : Model
-        The same robot in tree coordinates.
-    evaluator : Evaluator
-    space : ConfigurationSpace
+    model: In minimal coordinates.
+    tree_model: The same robot in tree coordinates.
     """
 
     def __init__(
@@ -165,15 +159,8 @@ Expansion: TypeAlias = TreeExpansion | MinimalExpansion
 class ClosedPositions:
     """Draws independent coordinates at which loops solved in closed form can be closed.
 
-    Parameters
-    ----------
-    model : Model
-        In minimal coordinates.
-    space : ConfigurationSpace
-    expansion : Expansion
-    limits : UncoordinatedLimits
-        Limits of dependent joints, and of cut joints.
-    following : FollowingPositions
+    model: In minimal coordinates.
+    limits: Limits of dependent joints, and of cut joints.
     """
 
     def __init__(

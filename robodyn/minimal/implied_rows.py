@@ -16,13 +16,8 @@ __all__ = ["implied_rows"]
 def implied_rows(tree_form: Model, mobility: Mobility, rows: ConstraintRows) -> tuple[int, ...]:
     """Rows of couplings and users that loops imply, counted without those of the loops.
 
-    Parameters
-    ----------
-    tree_form : Model
-        In tree coordinates.
-    mobility : Mobility
-        Of it, whose postures are looked at.
-    rows : ConstraintRows
+    tree_form: In tree coordinates.
+    mobility: Of it, whose postures are looked at.
     """
     setup = tree_form.setup
     first = sum(closure.count for closure in setup.closures[: len(tree_form.tree.cuts)])

@@ -28,15 +28,9 @@ __all__ = ["MinimalJointForces", "MinimalMeasurements", "TreeState"]
 class TreeState:
     """The state of the tree form, and how it moves.
 
-    Parameters
-    ----------
-    model : Model
-        In minimal coordinates.
-    evaluator : Evaluator
-        Of that model.
-    motors : tuple of MotorLoads
-        Of that model and of the same robot in tree coordinates.
-    expansion : Expansion
+    model: In minimal coordinates.
+    evaluator: Of that model.
+    motors: Of that model and of the same robot in tree coordinates.
     """
 
     def __init__(
@@ -83,11 +77,7 @@ class TreeState:
 class MinimalJointForces:
     """Joint wrenches.
 
-    Parameters
-    ----------
-    state : TreeState
-    tree_form : JointForces
-        Of the same robot in tree coordinates.
+    tree_form: Of the same robot in tree coordinates.
     """
 
     def __init__(self, state: TreeState, tree_form: JointForces) -> None:
@@ -118,11 +108,7 @@ class MinimalJointForces:
 class MinimalMeasurements:
     """Readings; those of wrenches in joints by the tree form at the same state.
 
-    Parameters
-    ----------
-    state : TreeState
-    tree_form : SensorReadings
-        Of the same robot in tree coordinates.
+    tree_form: Of the same robot in tree coordinates.
     """
 
     def __init__(self, state: TreeState, tree_form: SensorReadings) -> None:

@@ -14,11 +14,7 @@ __all__ = ["MinimalJointPositions"]
 class MinimalJointPositions:
     """Positions and speeds, by `TreeJointPositions` of the tree form at the same state.
 
-    Parameters
-    ----------
-    expansion : MinimalExpansion
-    tree_form : TreeJointPositions
-        Of the same robot in tree coordinates.
+    tree_form: Of the same robot in tree coordinates.
     """
 
     def __init__(self, expansion: MinimalExpansion, tree_form: TreeJointPositions) -> None:

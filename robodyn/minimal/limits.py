@@ -17,15 +17,9 @@ __all__ = ["FollowingLimits"]
 class FollowingLimits:
     """How far joints that have no coordinate are beyond limits; a row for each, zero within.
 
-    Parameters
-    ----------
-    nv : int
-        Number of independent speeds.
-    tree_model : Model
-        The robot in tree coordinates.
-    cut_limits : CutLimits
-        Of that robot.
-    expansion : MinimalExpansion
+    nv: Number of independent speeds.
+    tree_model: The robot in tree coordinates.
+    cut_limits: Of that robot.
     """
 
     def __init__(

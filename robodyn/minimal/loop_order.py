@@ -22,12 +22,8 @@ Candidates = Sequence[tuple[int, ...]]
 class Order:
     """The order of solution of loops.
 
-    Attributes
-    ----------
-    steps : tuple of (loop, tuple of joints)
-        Loops in the order of their solution, with their dependent joints.
-    left : tuple of str
-        Loops that cannot be solved in any order.
+    steps: Loops in the order of their solution, with their dependent joints.
+    left: Loops that cannot be solved in any order.
     """
 
     steps: tuple[tuple[str, tuple[int, ...]], ...]
@@ -41,14 +37,9 @@ def solution_order(
 ) -> Order:
     """Order of solution.
 
-    Parameters
-    ----------
-    loops : mapping of str to (joints, candidates)
-        Joints of each loop, and those sets of them that can follow the others.
-    wanted : sequence of int
-        Joints that should be independent, most wanted first.
-    held : collection of int
-        Joints that must be.
+    loops: Joints of each loop, and those sets of them that can follow the others.
+    wanted: Joints that should be independent, most wanted first.
+    held: Joints that must be.
     """
     left = dict(loops)
     steps: list[tuple[str, tuple[int, ...]]] = []

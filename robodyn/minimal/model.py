@@ -38,16 +38,9 @@ Loop = PlanarLoop | SpatialLoop
 def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
     """All loops of a linkage, each by a family with a closed form; no posture is needed for that.
 
-    Parameters
-    ----------
-    tree_form : Model
-        In tree coordinates.
-    settings : Settings
-
-    Raises
-    ------
-    TopologyError
-        If some loop is of no such family, or too many of its joints remain unknown.
+    tree_form: In tree coordinates.
+    Raises TopologyError: If some loop is of no such family, or too many of its joints remain
+        unknown.
     """
     setup = tree_form.setup
     _check_names(tree_form, settings)
@@ -70,23 +63,12 @@ def minimal_model(
 
     Couplings and constraints of users stay constraints, over the joints that do not follow.
 
-    Parameters
-    ----------
-    tree_form : Model
-        The same robot in tree coordinates.
-    settings : Settings
-    loops : mapping of name to loop
-        Its `closed_forms`.
-    q : ndarray, shape (nq,)
-        A closed posture of it, which determines the branch of each loop.
-    idle_rows : tuple of int
-        Its `implied_rows`, which no motion breaks.
-
-    Raises
-    ------
-    TopologyError
-        If the posture does not say how a loop is assembled, or is a dead point of all that could
-        follow.
+    tree_form: The same robot in tree coordinates.
+    loops: Its `closed_forms`.
+    q (nq,): A closed posture of it, which determines the branch of each loop.
+    idle_rows: Its `implied_rows`, which no motion breaks.
+    Raises TopologyError: If the posture does not say how a loop is assembled, or is a dead point of
+        all that could follow.
     """
     linkages = _linkages(tree_form, settings, loops, q)
     following = {i for linkage in linkages for i in linkage.dependent}

@@ -87,10 +87,7 @@ def _other_cut(model: MechanismModel, closure: Closure) -> str:
 def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     """A loop as two chains in its plane.
 
-    Raises
-    ------
-    NotPlanar
-        Saying why.
+    Raises NotPlanar: Saying why.
     """
     if not (_is_hinge(closure) or closure.kind is spherical.KIND):
         raise NotPlanar(f"a {closure.kind} joint closes it{_other_cut(model, closure)}")
@@ -210,12 +207,9 @@ def _check_pin(
 def _carried(body: Body, parent: FloatArray, own: FloatArray, size: float) -> Carried:
     """A joint given by a function, checked to stay in the plane at some positions.
 
-    Parameters
-    ----------
-    body : Body
-    parent, own : ndarray, shape (3, 3)
-        Planar axes and the normal, as rows, in the axes of the parent and of the body.
-    size : float [m]
+    parent, own (3, 3): Planar axes and the normal, as rows, in the axes of the parent and of the
+        body.
+    size [m]
     """
     joint, n = body.joint, body.joint.map.n
     points = np.random.default_rng(0).uniform(-1.0, 1.0, (PLACES, n + 1))

@@ -35,13 +35,8 @@ class ReducedRobot:
 
     ``v = B u`` and ``a = B du + b'`` follow from the rows ``K v = 0``; redundant rows do no harm.
 
-    Attributes
-    ----------
-    robot : Robot
-    independent_joints : tuple of str
-        ``"joint[k]"`` where only some axes of a joint are independent.
-    nu : int
-        Number of independent speeds.
+    independent_joints: ``"joint[k]"`` where only some axes of a joint are independent.
+    nu: Number of independent speeds.
     """
 
     def __init__(
@@ -80,17 +75,10 @@ class ReducedRobot:
     def expand(self, u: ArrayLike, near: ArrayLike | None = None) -> Array:
         """Closed posture, shape (nq,), with given independent coordinates.
 
-        Parameters
-        ----------
-        u : array_like, shape (nu,) [rad, m]
-            Motion of the independent joints from the neutral posture, as `Robot.difference` has it.
-        near : array_like, shape (nq,), optional
-            Posture from which the others are followed. Default: the neutral one.
-
-        Raises
-        ------
-        AssemblyError
-            If the loops do not close there.
+        u (nu,) [rad, m]: Motion of the independent joints from the neutral posture, as
+            `Robot.difference` has it.
+        near (nq,), optional: Posture from which the others are followed. Default: the neutral one.
+        Raises AssemblyError: If the loops do not close there.
         """
         robot = self.robot
         neutral = robot.neutral()
@@ -148,10 +136,7 @@ class ReducedRobot:
     def speed_map(self, q: ArrayLike) -> Array:
         """``B``, shape (..., nv, nu): speeds of all joints per unit of each independent one.
 
-        Raises
-        ------
-        SingularError
-            If the independent speeds do not determine the others there.
+        Raises SingularError: If the independent speeds do not determine the others there.
         """
         K = self.robot.loop_jacobian(q)
         B = np.zeros((*K.shape[:-2], self.robot.nv, self.nu))

@@ -37,11 +37,7 @@ class NotSpatial(Exception):
 class SpatialLoop:
     """A spatial loop whose dependent joints are not chosen yet.
 
-    Attributes
-    ----------
-    name : str
-    ways : tuple of Linkage
-        All choices of dependent joints.
+    ways: All choices of dependent joints.
     """
 
     name: str
@@ -72,10 +68,7 @@ class SpatialLoop:
 def spatial_loop(model: MechanismModel, closure: Closure) -> SpatialLoop:
     """A loop as chains to the point where it closes.
 
-    Raises
-    ------
-    NotSpatial
-        Saying why.
+    Raises NotSpatial: Saying why.
     """
     if closure.kind not in (spherical.KIND, distance.KIND):
         raise NotSpatial(f"a {closure.kind} joint closes it")

@@ -32,10 +32,7 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
     viscous and ``gear_ratio`` times its dry friction to the joint. Motors that transmissions couple
     to several joints are left out, as their friction is not that of one joint.
 
-    Raises
-    ------
-    ActuationError
-        If a joint with several freedoms has a motor with rotor or friction.
+    Raises ActuationError: If a joint with several freedoms has a motor with rotor or friction.
     """
     motors = dict(mechanism.actuators)
     coupled = {name for x in mechanism.transmissions for name in x.joints}
@@ -60,14 +57,9 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
 def with_free_rotors(mechanism: Mechanism) -> Mechanism:
     """The description with free rotors as links, whose inertia is subtracted from their carriers.
 
-    Raises
-    ------
-    UnknownNameError
-        If a rotor's link does not exist.
-    InertiaError
-        If a rotor is heavier about its axis than the link that counts it.
-    TopologyError
-        If its name is taken.
+    Raises UnknownNameError: If a rotor's link does not exist.
+    Raises InertiaError: If a rotor is heavier about its axis than the link that counts it.
+    Raises TopologyError: If its name is taken.
     """
     links = {link.name: link for link in mechanism.links}
     joints = list(mechanism.joints)
@@ -116,18 +108,9 @@ def _central(inertia: Inertia) -> Any:
 def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     """Rotor of each motor.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    exact : bool
-        With carrier and axis; else only the inertia reflected to the joint.
-
-    Raises
-    ------
-    ActuationError
-        If a motor is mounted away from its joint and its axis is not given.
-    UnknownNameError
-        If it is mounted on a link that does not exist.
+    exact: With carrier and axis; else only the inertia reflected to the joint.
+    Raises ActuationError: If a motor is mounted away from its joint and its axis is not given.
+    Raises UnknownNameError: If it is mounted on a link that does not exist.
     """
     joints = {joint.name: joint for joint in mechanism.joints}
     ratios, drives = motor_ratios(mechanism), []

@@ -30,15 +30,8 @@ Angle = tuple[FloatArray, float]
 class FlatPostures:
     """Postures of a robot at which planar loops lie flat and a motion can go through.
 
-    Parameters
-    ----------
-    bodies : MechanismModel
-        In minimal coordinates.
-
-    Attributes
-    ----------
-    loops : tuple of Linkage
-        Those that have such postures.
+    bodies: In minimal coordinates.
+    loops: Those that have such postures.
     """
 
     def __init__(self, bodies: MechanismModel) -> None:
@@ -56,12 +49,9 @@ class FlatPostures:
     def phases(self, q: Array, following: Callable[[Array], Mapping[str, Array]]) -> Array:
         """Numbers, one for each loop, which pass an integer where it lies flat, shape (n, ..., k).
 
-        Parameters
-        ----------
-        q : ndarray, shape (n, ..., nq) [rad, m]
-            Coordinates along a motion, in steps of less than an eighth of a turn.
-        following : callable
-            Positions of the joints that follow, by name, at such coordinates.
+        q (n, ..., nq) [rad, m]: Coordinates along a motion, in steps of less than an eighth of a
+            turn.
+        following: Positions of the joints that follow, by name, at such coordinates.
         """
         phases = q @ self._own + self._constants
         if self._linear:

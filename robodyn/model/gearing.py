@@ -20,18 +20,11 @@ __all__ = ["CoupledMotors", "Gearing"]
 class CoupledMotors:
     """The motors of a transmission.
 
-    Attributes
-    ----------
-    joints : tuple of str
-        Joints for which the motors are described.
-    speeds : ndarray of int, shape (m,)
-        Indices of these joints among those of `Gearing`; locked joints have none.
-    matrix : ndarray, shape (n, m)
-        Speeds of motors per unit of these speeds.
-    inverse : ndarray, shape (n, n), or None
-        Inverse of ``matrix``, if each joint moves by itself.
-    torque_limits : ndarray, shape (n,) [N m, N]
-        Infinite where none is given.
+    joints: Joints for which the motors are described.
+    speeds (m,): Indices of these joints among those of `Gearing`; locked joints have none.
+    matrix (n, m): Speeds of motors per unit of these speeds.
+    inverse (n, n), or None: Inverse of ``matrix``, if each joint moves by itself.
+    torque_limits (n,) [N m, N]: Infinite where none is given.
     """
 
     joints: tuple[str, ...]
@@ -57,28 +50,13 @@ class Gearing:
     as it follows others, there is one index for each freedom of the joints with motors instead, in
     their order: their speeds and forces follow from those in v by virtual work.
 
-    Parameters
-    ----------
-    motors : mapping of joint name to Actuator
-    transmissions : sequence of Transmission
-    joints : mapping of str to JointInfo
-    actuated : sequence of str
-        Joints with motors, in their order.
-    nv : int
-
-    Attributes
-    ----------
-    places : mapping of joint name to slice
-        Indices of joints with motors.
-    elsewhere : bool
-        Whether indices are other ones than those in v.
-    ratios : ndarray, shape (n,)
-        Speed of each motor over that of its joint, or of its shaft behind a transmission; 1 where
-        there is no motor.
-    torque_limits : ndarray, shape (n,) [N m, N]
-        Of each motor; infinite where none is given.
-    coupled : tuple of CoupledMotors
-        Motors of transmissions whose joints move.
+    actuated: Joints with motors, in their order.
+    places: Indices of joints with motors.
+    elsewhere: Whether indices are other ones than those in v.
+    ratios (n,): Speed of each motor over that of its joint, or of its shaft behind a transmission;
+        1 where there is no motor.
+    torque_limits (n,) [N m, N]: Of each motor; infinite where none is given.
+    coupled: Motors of transmissions whose joints move.
     """
 
     def __init__(
@@ -128,10 +106,7 @@ class Gearing:
     def matrix(self) -> FloatArray:
         """Speeds of motors per unit of the speeds of joints, shape (n, n).
 
-        Raises
-        ------
-        ActuationError
-            As `refuse_partial`.
+        Raises ActuationError: As `refuse_partial`.
         """
         self.refuse_partial()
         G = np.diag(self.ratios)
@@ -140,12 +115,7 @@ class Gearing:
         return G
 
     def check(self) -> None:
-        """Check that the torques of all motors follow from the forces of joints.
-
-        Raises
-        ------
-        ActuationError
-        """
+        """Check that the torques of all motors follow from the forces of joints."""
         if not self.ratios.all():
             idle = [name for name, motor in self._motors.items() if not motor.gear_ratio]
             raise ActuationError(
@@ -155,12 +125,7 @@ class Gearing:
         self.refuse_partial()
 
     def refuse_partial(self) -> None:
-        """Check that all joints of transmissions move by themselves.
-
-        Raises
-        ------
-        ActuationError
-        """
+        """Check that all joints of transmissions move by themselves."""
         for x in self.coupled:
             if x.inverse is None:
                 still = tuple(name for name in x.joints if not self._moves_by_itself(name))

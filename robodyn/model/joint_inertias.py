@@ -27,14 +27,9 @@ MOST = 64
 class JointInertias:
     """Inertia that each speed moves, right but for rounding.
 
-    Attributes
-    ----------
-    diagonal : ndarray, shape (nv,)
-        Of the mass matrix in a posture without symmetry.
-    own : ndarray, shape (nv,)
-        Part of it that is there in any posture.
-    forms : InertiaForms
-        Shared by all copies of one geometry.
+    diagonal (nv,): Of the mass matrix in a posture without symmetry.
+    own (nv,): Part of it that is there in any posture.
+    forms: Shared by all copies of one geometry.
     """
 
     diagonal: FloatArray
@@ -44,12 +39,8 @@ class JointInertias:
     def for_copy(self, old: MechanismModel, new: MechanismModel) -> JointInertias | None:
         """The same of a copy that has no light speeds; None where it may have some.
 
-        Parameters
-        ----------
-        old : MechanismModel
-            The model that these inertias are of.
-        new : MechanismModel
-            A model with the same geometry, joints and motors.
+        old: The model that these inertias are of.
+        new: A model with the same geometry, joints and motors.
         """
         if old.light or not self.forms.known:
             return None
@@ -68,12 +59,8 @@ class JointInertias:
 class InertiaForms:
     """How a mass matrix depends on the inertias of bodies, in a posture without symmetry.
 
-    Parameters
-    ----------
-    model : MechanismModel
-        Of the first robot of a geometry.
-    q : sequence of float
-        The posture.
+    model: Of the first robot of a geometry.
+    q: The posture.
     """
 
     def __init__(self, model: MechanismModel, q: Sequence[float]) -> None:

@@ -25,24 +25,14 @@ __all__ = ["JointInfo", "Joints", "limits_of", "names_of"]
 class JointInfo:
     """A joint of a robot.
 
-    Attributes
-    ----------
-    name, type : str
-    q, v : slice
-        Slices of its coordinates and speeds; empty for fixed joints, for joints that are cut, and
+    q, v: Slices of its coordinates and speeds; empty for fixed joints, for joints that are cut, and
         for joints that mimic or follow others. `Robot.joint_positions` has the positions of all.
-    parent, child : str
-        Link names.
-    limits : Limits or None
-    axis : (3,)
-        In joint axes.
-    merged : tuple of str
-        Hinges that it takes the place of.
-    closure : str
-        For a joint that closes a loop, the name of the closure in `Robot.loops`: its own if it is
-        cut, that of a weld if its child or parent is cut in two. Else empty.
-    follows : tuple of str
-        Joints of which its position is a function: the one that it mimics, or those of a
+    parent, child: Link names.
+    axis: In joint axes.
+    merged: Hinges that it takes the place of.
+    closure: For a joint that closes a loop, the name of the closure in `Robot.loops`: its own if it
+        is cut, that of a weld if its child or parent is cut in two. Else empty.
+    follows: Joints of which its position is a function: the one that it mimics, or those of a
         `robodyn.Follower` or `robodyn.ExplicitLoop`.
     """
 

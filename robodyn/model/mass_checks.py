@@ -32,10 +32,7 @@ NEAR = 8
 def some_posture(bodies: MechanismModel) -> tuple[float, ...]:
     """A generic position, at which functions that joints follow are defined.
 
-    Raises
-    ------
-    TopologyError
-        If they are not even at rest.
+    Raises TopologyError: If they are not even at rest.
     """
     q = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:

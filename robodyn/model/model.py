@@ -123,16 +123,11 @@ class Model:
     ) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 
-        Parameters
-        ----------
-        controlled : container of int
-            Speeds that are not free.
-        M : ndarray, shape (nv, nv), optional
-            Mass matrix. Default: in a generic posture.
-        singular, vanishing : float
-            Largest eigenvalue of the scaled mass matrix that counts as zero, and largest element of
-            the diagonal that does, as a fraction of that in a generic posture. Zero up to rounding
-            always counts as zero.
+        controlled: Speeds that are not free.
+        M (nv, nv), optional: Mass matrix. Default: in a generic posture.
+        singular, vanishing: Largest eigenvalue of the scaled mass matrix that counts as zero, and
+            largest element of the diagonal that does, as a fraction of that in a generic posture.
+            Zero up to rounding always counts as zero.
         """
         if M is None and not self.bodies.light:
             return ()  # every speed moves a mass of its own
@@ -180,16 +175,8 @@ def build_model(
 ) -> Model:
     """Model of a description.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    settings : Settings
-    actuated : tuple of str, optional
-        Joints at which forces act. Default: those with motors, or all if no motor is described.
-
-    Raises
-    ------
-    TopologyError, InertiaError
+    actuated, optional: Joints at which forces act. Default: those with motors, or all if no motor
+        is described.
     """
     effective = effective_mechanism(mechanism, settings)
     tree = tree_of(mechanism, effective, settings)
@@ -209,15 +196,8 @@ def model_of(
 ) -> Model:
     """Names, limits and roles around the equations of a robot.
 
-    Parameters
-    ----------
-    mechanism, effective : Mechanism
-        As described by the user, and for the equations.
-    settings : Settings
-    tree : SpanningTree
-    setup : Setup
-    q : tuple of nq numbers
-        A posture without symmetry.
+    mechanism, effective: As described by the user, and for the equations.
+    q: A posture without symmetry.
     """
     setup, joint_inertias = checked_masses(mechanism, settings, setup, q)
     bodies = setup.model
@@ -256,24 +236,10 @@ def checked_masses(
 ) -> tuple[Setup, JointInertias]:
     """The equations with the speeds that may move no mass; joints that never move any are refused.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    settings : Settings
-    setup : Setup
-    q : tuple of nq numbers
-        A posture without symmetry.
-    forms : InertiaForms, optional
-        Of a robot with the same geometry.
-
-    Returns
-    -------
-    setup : Setup
-    joint_inertias : JointInertias
-
-    Raises
-    ------
-    InertiaError
+    q: A posture without symmetry.
+    forms, optional: Of a robot with the same geometry.
+    Returns setup
+    Returns joint_inertias
     """
     diagonal, near = mass_diagonals_at(setup.model, q)
     light, own = light_speeds(setup.model, diagonal, near)

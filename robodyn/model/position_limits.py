@@ -23,17 +23,10 @@ def limit_excess(
 ) -> dict[str, Array]:
     """Excess of the position of each joint with limits over them.
 
-    Parameters
-    ----------
-    positions : mapping of joint name to ndarray, shape (...) [rad, m]
-        As `Robot.joint_positions` gives them.
-    joints : mapping of joint name to JointInfo
-        `Robot.joints`.
-
-    Returns
-    -------
-    excess : dict of joint name to ndarray, shape (...) [rad, m]
-        Positive above the upper limit, negative below the lower one, zero between them.
+    positions (...) [rad, m]: As `Robot.joint_positions` gives them.
+    joints: `Robot.joints`.
+    Returns excess (...) [rad, m]: Positive above the upper limit, negative below the lower one,
+        zero between them.
     """
     found = {}
     for name, position in positions.items():
@@ -54,11 +47,7 @@ def followed(position: Array, joint: JointInfo) -> Array:
     The angle of a cut joint is computed from the posture, up to whole turns. The first angle is
     unchanged, and turns are added to the others so that they are continuous.
 
-    Parameters
-    ----------
-    position : ndarray, shape (n, ...) [rad, m]
-        At the instants of the motion, as `Robot.joint_positions` gives it.
-    joint : JointInfo
+    position (n, ...) [rad, m]: At the instants of the motion, as `Robot.joint_positions` gives it.
     """
     return np.unwrap(position, axis=0) if joint.cut and joint.kind.is_pin else position
 
@@ -66,13 +55,10 @@ def followed(position: Array, joint: JointInfo) -> Array:
 def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:
     """The same angle some whole turns away, shape (...) [rad].
 
-    Parameters
-    ----------
-    angle : ndarray, shape (...) [rad]
-    limits : (float, float) or None
-        The angle comes within half a turn of the middle between them; within the turn next to the
-        limit where there is one only, and stays at that limit where rounding has it beyond; within
-        half a turn of zero where there is none.
+    angle (...) [rad]
+    limits: The angle comes within half a turn of the middle between them; within the turn next to
+        the limit where there is one only, and stays at that limit where rounding has it beyond;
+        within half a turn of zero where there is none.
     """
     middle = _middle(limits)
     if angle.ndim == 0 and math.isfinite(angle):  # numpy would take ten times as long

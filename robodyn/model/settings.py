@@ -128,12 +128,7 @@ class Settings:
 
 
 def check_letter(rigid: bool, closure_tolerance: float, snap: float | None = None) -> None:
-    """Refuse numbers that are to be taken to the letter, and changed by as much as a tolerance.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """Refuse numbers that are to be taken to the letter, and changed by as much as a tolerance."""
     if rigid and snap:
         raise SettingsError(
             f"rigid=True takes the numbers of loops to the letter, snap={snap} was to change them, "
@@ -151,10 +146,7 @@ def check_letter(rigid: bool, closure_tolerance: float, snap: float | None = Non
 def check_forces_act(passive: bool, **given: object) -> None:
     """Refuse forces and springs of a robot that is to be rigid bodies only.
 
-    Raises
-    ------
-    SettingsError
-        If one of ``given``, by the names of arguments, would do nothing.
+    Raises SettingsError: If one of ``given``, by the names of arguments, would do nothing.
     """
     for name, forces in given.items():
         if forces and not passive:

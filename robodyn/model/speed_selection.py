@@ -35,16 +35,10 @@ ByJoint = Mapping[str, ArrayLike] | ArrayLike
 class Roles:
     """The known quantity of each speed: its acceleration or its force.
 
-    Attributes
-    ----------
-    controlled : tuple of int
-        Speeds whose acceleration is given.
-    a : ndarray, shape (..., nc)
-        Those accelerations [rad/s^2, m/s^2].
-    tau : ndarray, shape (..., nv - nc)
-        Generalised forces of the others, in the order of v [N m, N].
-    single : bool
-        All values are float32, or plain numbers.
+    controlled: Speeds whose acceleration is given.
+    a (..., nc): Those accelerations [rad/s^2, m/s^2].
+    tau (..., nv - nc): Generalised forces of the others, in the order of v [N m, N].
+    single: All values are float32, or plain numbers.
     """
 
     controlled: tuple[int, ...]
@@ -64,10 +58,7 @@ class Roles:
 def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     """Indices in v of a joint, or of one axis ``"joint[k]"`` of it.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such joint or axis, or it has no speed of its own.
+    Raises UnknownNameError: If there is no such joint or axis, or it has no speed of its own.
     """
     if not isinstance(name, str):
         raise UnknownNameError("joint", repr(name), model.joint_names, repr(model.mechanism.name))
@@ -134,23 +125,12 @@ def assign_roles(
 ) -> Roles:
     """Roles of all speeds.
 
-    Parameters
-    ----------
-    model : Model
-    controlled : mapping of joint name to array_like, or array_like, shape (..., nv)
-        Accelerations; an array has NaN where a speed is free.
-    tau : mapping of joint name to array_like, or array_like, shape (..., nv)
-        Generalised forces, zero where none is given; an array has NaN or zero where a speed is
-        controlled.
-    locked : names of joints
-        Controlled with acceleration zero.
-
-    Raises
-    ------
-    UnknownNameError
-    ShapeError
-    ActuationError
-        If a joint is both controlled and given a force, or controlled and locked.
+    controlled (..., nv): Accelerations; an array has NaN where a speed is free.
+    tau (..., nv): Generalised forces, zero where none is given; an array has NaN or zero where a
+        speed is controlled.
+    locked: Controlled with acceleration zero.
+    Raises ActuationError: If a joint is both controlled and given a force, or controlled and
+        locked.
     """
     given = _by_speed(model, "controlled", controlled)
     forces = _by_speed(model, "tau", tau)

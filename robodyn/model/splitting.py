@@ -32,17 +32,9 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
 
     The joint keeps its name; the half is called ``"joint_half"``, and the weld ``"joint_weld"``.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-        Couplings of one joint to one other are mimic joints already.
-    movable_root : bool
-        The base floats.
-
-    Raises
-    ------
-    TopologyError
-        If the graph is none, or what closes a loop cannot be a joint.
+    mechanism: Couplings of one joint to one other are mimic joints already.
+    movable_root: The base floats.
+    Raises TopologyError: If the graph is none, or what closes a loop cannot be a joint.
     """
     if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
         return mechanism  # there is no loop
@@ -183,12 +175,8 @@ def _halved(
 ) -> tuple[tuple[Link, ...], Inertia | None]:
     """Links with half of the inertia of one of them, and the other half of it.
 
-    Parameters
-    ----------
-    found : (str, ndarray) or None
-        That link, and its pose in the link that is cut.
-    X_LH : ndarray, shape (4, 4)
-        Frame of the half in the link that is cut.
+    found: That link, and its pose in the link that is cut.
+    X_LH (4, 4): Frame of the half in the link that is cut.
     """
     links = {link.name: link for link in mechanism.links}
     if found is None:

@@ -49,10 +49,7 @@ _SINGLE, _DOUBLE = _sizes(np.float32), _sizes(np.float64)
 def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[ArrayLike]) -> None:
     """Check that the inputs of a function are finite, and quaternions not zero.
 
-    Raises
-    ------
-    ShapeError
-        Names the input, the joint, and the state of a batch.
+    Raises ShapeError: Names the input, the joint, and the state of a batch.
     """
     for port, given in zip(ports, arrays, strict=True):
         x = numbers(port.name, given)
@@ -64,10 +61,7 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
 def refuse_wrong_array(model: Model, name: str, given: ArrayLike) -> None:
     """Check that an argument is an array of real, finite numbers of the right size.
 
-    Raises
-    ------
-    ShapeError
-        Names the argument, the joint, and the state of a batch.
+    Raises ShapeError: Names the argument, the joint, and the state of a batch.
     """
     x = numbers(name, given)
     size = _size(model, name)
@@ -92,17 +86,9 @@ def listed(rows: Sequence[int] | Array) -> str:
 def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
     """Check that no quaternion is zero.
 
-    Parameters
-    ----------
-    model : Model
-    name : str
-        Of the argument.
-    q : ndarray, shape (..., nq)
-
-    Raises
-    ------
-    ShapeError
-        Names the joint, and the state of a batch.
+    name: Of the argument.
+    q (..., nq)
+    Raises ShapeError: Names the joint, and the state of a batch.
     """
     if not model.has_quaternions:
         return
@@ -131,18 +117,11 @@ def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
 def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
     """Check that joints that follow others can do so, as a loop may not close.
 
-    Parameters
-    ----------
-    model : Model
-        In minimal coordinates, or with joints that follow by functions.
-    q : ndarray, shape (..., nq)
-    places : ndarray, shape (..., freedoms that follow, 2)
-        Two numbers for each freedom of the joints that follow; NaN where the loop is open.
-
-    Raises
-    ------
-    InconsistentStateError
-        Names the loop, and the states of a batch.
+    model: In minimal coordinates, or with joints that follow by functions.
+    q (..., nq)
+    places (..., freedoms that follow, 2): Two numbers for each freedom of the joints that follow;
+        NaN where the loop is open.
+    Raises InconsistentStateError: Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
         wrong = np.asarray(np.isnan(places[..., part, :]).any(axis=(-1, -2)))
@@ -172,16 +151,9 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
 def refuse_dead_points(model: Model, speed_map: Array) -> None:
     """Check for dead points, in which joints do not determine the speeds of their followers.
 
-    Parameters
-    ----------
-    model : Model
-        In minimal coordinates.
-    speed_map : ndarray, shape (..., freedoms that follow, nv)
-
-    Raises
-    ------
-    SingularError
-        Names the loop, and the states of a batch.
+    model: In minimal coordinates.
+    speed_map (..., freedoms that follow, nv)
+    Raises SingularError: Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
         wrong = np.asarray(~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2)))

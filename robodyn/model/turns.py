@@ -18,11 +18,8 @@ TURN = 2.0 * np.pi
 def nearest_turns(model: Model, q: Array, guess: Array, lower: Array, upper: Array) -> Array:
     """The same posture with whole turns added to angles, nearest to a guess within limits.
 
-    Parameters
-    ----------
-    model : Model
-    q, guess : ndarray, shape (..., nq)
-    lower, upper : ndarray, shape (nq,)
+    q, guess (..., nq)
+    lower, upper (nq,)
     """
     q = q.copy()
     for k in _angles(model):

@@ -22,11 +22,7 @@ def unplaced_wrenches(mechanism: Mechanism, cuts: Iterable[str]) -> Mapping[str,
     Those are the joints that a constraint names, and all between them and the base. A constraint on
     one joint alone acts in that joint, like a motor.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    cuts : names of joints
-        Joints that close loops.
+    cuts: Joints that close loops.
     """
     cuts = set(cuts)
     above = {joint.child: joint for joint in mechanism.joints if joint.name not in cuts}

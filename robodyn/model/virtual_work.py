@@ -21,20 +21,10 @@ Matrix = Callable[[], Array]
 def joint_forces(model: Model, matrix: Matrix, tau: Array, *, exact: bool = True) -> Array:
     """Forces of the joints of motors, with the indices of `Gearing`, shape (..., n).
 
-    Parameters
-    ----------
-    model : Model
-    matrix : callable
-    tau : ndarray, shape (..., nv) [N m, N]
-        Generalised forces; of all forces of motors that do the same, those of least 2-norm are
-        taken.
-    exact : bool
-        Refuse forces that the motors of a linkage do not produce; those of a tree may be at other
-        joints.
-
-    Raises
-    ------
-    ActuationError
+    tau (..., nv) [N m, N]: Generalised forces; of all forces of motors that do the same, those of
+        least 2-norm are taken.
+    exact: Refuse forces that the motors of a linkage do not produce; those of a tree may be at
+        other joints.
     """
     if not model.gearing.elsewhere:
         return tau
@@ -55,11 +45,8 @@ def joint_speeds(model: Model, matrix: Matrix, v: Array) -> Array:
 def forces_of_motors(B: Array, tau: Array) -> Array:
     """The forces ``f`` of least 2-norm with ``B f`` as near to ``tau`` as can be, shape (..., m).
 
-    Parameters
-    ----------
-    B : ndarray, shape (..., nv, m)
-        Actuation matrix.
-    tau : ndarray, shape (..., nv) [N m, N]
+    B (..., nv, m): Actuation matrix.
+    tau (..., nv) [N m, N]
     """
     given = np.asarray(B, float)
     inverse = np.linalg.pinv(given, rcond=ACTUATION_RANK)
@@ -78,10 +65,7 @@ def refuse_rest(
 
     ``joints``: where motors are, if it is not where the model has them.
 
-    Raises
-    ------
-    ActuationError
-        With ``.direction``, shape (nv,): the part of ``tau`` that is missing.
+    Raises ActuationError: With ``.direction``, shape (nv,): the part of ``tau`` that is missing.
     """
     joints = model.actuated_joints if joints is None else joints
     own = 6 if model.settings.base == "floating" else 0

@@ -52,11 +52,8 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
 def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     """Refuse matrices that are not homogeneous transforms of a rigid motion.
 
-    Parameters
-    ----------
-    pose : ndarray, shape (..., 4, 4)
-    name : str
-        Of the argument, for the message.
+    pose (..., 4, 4)
+    name: Of the argument, for the message.
     """
     if pose.ndim == 2:
         errors = _errors(pose.tolist())

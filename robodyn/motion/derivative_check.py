@@ -39,14 +39,11 @@ def check_rates(
 
     Raises `PathError` with the first time at which they differ.
 
-    Parameters
-    ----------
-    times : sequence of float [s]
-        Where n intervals start.
-    rows : mapping of str to (ndarray, ndarray), shape (n, k), (n, 3, k)
-        For each quantity, called as the message does (``"velocity of joint 'elbow'"``): how much it
-        changes over each interval, and its rates at the start, the middle and the end.
-    interval : float [s]
+    times [s]: Where n intervals start.
+    rows (n, k), (n, 3, k): For each quantity, called as the message does (``"velocity of joint
+        'elbow'"``): how much it changes over each interval, and its rates at the start, the middle
+        and the end.
+    interval [s]
     """
     for what, (changes, rates) in rows.items():
         first, middle, last = (rates[:, k] for k in range(3))

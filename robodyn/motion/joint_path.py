@@ -66,11 +66,8 @@ class JointPath:
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity and acceleration at time ``t`` [s].
 
-        Raises
-        ------
-        PathError
-            If the function returns anything but three finite arrays whose shapes go together, or
-            there are no samples at that time.
+        Raises PathError: If the function returns anything but three finite arrays whose shapes go
+            together, or there are no samples at that time.
         """
         try:
             # copies: who fills the same arrays again and again has them changed later

@@ -23,12 +23,8 @@ __all__ = ["ConfigurationSpace"]
 class ConfigurationSpace:
     """Positions of the joints of the tree, whether loops close or not.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    start : ndarray, shape (nq,), optional
-        Start of the search for a closed posture. Default: ``near`` of `robodyn.load`.
+    start (nq,), optional: Start of the search for a closed posture. Default: ``near`` of
+        `robodyn.load`.
     """
 
     def __init__(self, model: Model, evaluator: Evaluator, start: Array | None = None) -> None:
@@ -86,11 +82,7 @@ class ConfigurationSpace:
     ) -> Array | None:
         """A random position that fits, drawn ever nearer to the start; None if none is found.
 
-        Parameters
-        ----------
-        fits : callable
-        start : ndarray, shape (nq,)
-        rng : Generator
+        start (nq,)
         """
         for part in np.repeat([1.0, 0.5, 0.25, 0.1, 0.03], 5):
             toward = self.difference(start, self.random(rng))
@@ -154,10 +146,7 @@ class ConfigurationSpace:
     def normalised(self, name: str, q: ArrayLike) -> Array:
         """A copy of positions with quaternions of unit length, shape (..., nq).
 
-        Raises
-        ------
-        ShapeError
-            For a quaternion that is zero.
+        Raises ShapeError: For a quaternion that is zero.
         """
         x = self.positions(name, q)
         if not self._model.has_quaternions:

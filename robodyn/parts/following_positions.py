@@ -20,13 +20,7 @@ __all__ = ["FollowingPositions"]
 class FollowingPositions:
     """Checks positions for joints that are functions of others, and draws random ones.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    space : ConfigurationSpace
-    positions : callable
-        From positions to those of all joints by name.
+    positions: From positions to those of all joints by name.
     """
 
     def __init__(

@@ -192,12 +192,7 @@ class MotorLoads:
 
 
 def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
-    """Refuse controlled, locked and forces given together with accelerations.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """Refuse controlled, locked and forces given together with accelerations."""
     if controlled is not None or tau is not None or tuple(locked):
         raise ShapeError(
             "accelerations and roles are both given: a already says how every joint moves",

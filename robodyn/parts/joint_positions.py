@@ -130,13 +130,8 @@ def _part(x: Array, at: Place) -> Array:
 def position_of_cut(closure: Closure, X: Array, limits: tuple[float, float] | None) -> Array:
     """Position of a joint that is cut, shape (..., n), or (...) where it has one number [rad, m].
 
-    Parameters
-    ----------
-    closure : Closure
-    X : ndarray, shape (..., 4, 4) [1, m]
-        Its frame on the successor seen from the one on the predecessor.
-    limits : (float, float) or None
-        The turn of an angle is the one that they are in.
+    X (..., 4, 4) [1, m]: Its frame on the successor seen from the one on the predecessor.
+    limits: The turn of an angle is the one that they are in.
     """
     assert closure.cut.position is not None
     own = closure.cut.position(X, closure.geometry)

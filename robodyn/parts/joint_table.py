@@ -18,13 +18,7 @@ def joint_table(
 ) -> str:
     """HTML of a robot's joints.
 
-    Parameters
-    ----------
-    title : str
-    facts : iterable of str
-        Facts about the whole robot.
-    joints : iterable of JointInfo
-    motors : names of joints
+    facts: Facts about the whole robot.
     """
     return html_table(title, HEAD, (tuple(_cells(x, motors)) for x in joints), facts=facts)
 

@@ -68,10 +68,7 @@ class SensorReadings:
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Readings as symbols, for arguments that are symbols.
 
-        Raises
-        ------
-        ShapeError
-            If something is missing, or cannot be given beside symbols.
+        Raises ShapeError: If something is missing, or cannot be given beside symbols.
         """
         given = {name: x for name, x in given.items() if x is not None}
         read = self._evaluator.options.sensors(given.pop("sensors", None))
@@ -102,10 +99,7 @@ def _inputs(
 ) -> tuple[Any, ...]:
     """The arrays that sensors need.
 
-    Raises
-    ------
-    ShapeError
-        If one is not given.
+    Raises ShapeError: If one is not given.
     """
     arrays: list[Any] = [q]
     for name, given, letters in (("v", v, "va"), ("a", a, "a")):
@@ -123,12 +117,7 @@ def _inputs(
 
 
 def _refuse_undefined(read: tuple[DescribedSensor, ...], shown: Mapping[str, Array]) -> None:
-    """Refuse readings that are not finite, such as the rate of a distance of zero.
-
-    Raises
-    ------
-    SingularError
-    """
+    """Refuse readings that are not finite, such as the rate of a distance of zero."""
     for sensor in read:
         values = shown[sensor.name]
         if not all_finite(values):

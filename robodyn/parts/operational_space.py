@@ -76,12 +76,8 @@ class OperationalSpace:
     def _checked(self, components: Iterable[int]) -> tuple[int, ...]:
         """Components of a twist, of a robot whose joints move independently.
 
-        Raises
-        ------
-        SettingsError
-            If the robot has closed loops.
-        ShapeError
-            For an invalid component, and for one given twice.
+        Raises SettingsError: If the robot has closed loops.
+        Raises ShapeError: For an invalid component, and for one given twice.
         """
         if self._model.setup.closed:
             raise SettingsError(

@@ -28,12 +28,7 @@ __all__ = ["Parameters", "base_of"]
 class Parameters:
     """Inertial parameters, those of motors and of friction.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    random : callable
-        Makes a closed posture, shape (nq,), from a random generator.
+    random: Makes a closed posture, shape (nq,), from a random generator.
     """
 
     def __init__(
@@ -94,17 +89,9 @@ class Parameters:
     def refuse_impossible(self, before: Model | None, given: Mapping[str, str]) -> None:
         """Refuse inertias that no body can have, unless the body had one before.
 
-        Parameters
-        ----------
-        before : Model or None
-            None if such bodies were allowed before and no longer are.
-        given : mapping of str to str
-            What was given that may have changed a body, as in ``payload['hand']``, and the link
+        before: None if such bodies were allowed before and no longer are.
+        given: What was given that may have changed a body, as in ``payload['hand']``, and the link
             that it was given for.
-
-        Raises
-        ------
-        InertiaError
         """
         bodies = self._model.bodies
         for body in bodies if before is None else _changed(before, self._model):
@@ -176,14 +163,11 @@ class Parameters:
     def _possible_motions(self, q: Array) -> tuple[Array, Callable[[Array], Array], Array]:
         """Speeds and accelerations that loops allow at a closed posture.
 
-        Returns
-        -------
-        v : ndarray, shape (nv,)
-            The least speeds that there can be, which are zero unless loops move by themselves.
-        a : callable
-            The least accelerations, shape (nv,), at possible speeds.
-        B : ndarray, shape (nv, dof)
-            Orthonormal: speeds and accelerations may have any part along its columns besides.
+        Returns v (nv,): The least speeds that there can be, which are zero unless loops move by
+            themselves.
+        Returns a: The least accelerations, shape (nv,), at possible speeds.
+        Returns B (nv, dof): Orthonormal: speeds and accelerations may have any part along its
+            columns besides.
         """
         at = self._evaluator.at(0.0) if self._model.setup.rheonomic else self._evaluator
         K = at.call("loop_jacobian", (q,))

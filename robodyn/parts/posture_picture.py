@@ -105,16 +105,10 @@ class PosturePicture:
     ) -> StickFigure:
         """The stick figure; see `Robot.plot`.
 
-        Parameters
-        ----------
-        places : mapping of link name to ndarray, shape (4, 4) [1, m]
-            Poses of the links in the world.
-        wrenches : mapping of joint name to ndarray, shape (6,) [N, N m], optional
-            Wrenches in joints, in axes of the world.
-        opened : collection of str
-            Names of the cut joints whose loops are open.
-        frames : bool
-            Draw the frames of the joints.
+        places (4, 4) [1, m]: Poses of the links in the world.
+        wrenches (6,) [N, N m], optional: Wrenches in joints, in axes of the world.
+        opened: Names of the cut joints whose loops are open.
+        frames: Draw the frames of the joints.
         """
         bodies = tuple(body.corners(places) for body in self._bodies)
         dots = [

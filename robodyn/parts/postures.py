@@ -21,15 +21,8 @@ __all__ = ["TreePostures", "assembled", "one_guess"]
 class TreePostures:
     """Postures of a robot without constraints: every position is possible.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    space : ConfigurationSpace
-    neutral : callable
-        Makes the neutral position, shape (nq,).
-    random : callable
-        Makes a position within the limits, shape (nq,), of a random generator.
+    neutral: Makes the neutral position, shape (nq,).
+    random: Makes a position within the limits, shape (nq,), of a random generator.
     """
 
     def __init__(
@@ -102,17 +95,9 @@ def assembled(
 ) -> Array:
     """Several postures with loops closed, each by itself, shape (..., nq).
 
-    Parameters
-    ----------
-    one : callable
-        Guess, posture of a branch -> closed posture; either may be None.
-    given : mapping of str to ndarray, shape (..., nq)
-        Those of ``"q"`` and ``"near"`` that there are.
-
-    Raises
-    ------
-    AssemblyError
-        Of the first guess whose loops do not close, which is named.
+    one: Guess, posture of a branch -> closed posture; either may be None.
+    given (..., nq): Those of ``"q"`` and ``"near"`` that there are.
+    Raises AssemblyError: Of the first guess whose loops do not close, which is named.
     """
     batch = together(**given)
     rows = {name: np.broadcast_to(x, (*batch, x.shape[-1])) for name, x in given.items()}

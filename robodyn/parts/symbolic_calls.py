@@ -27,16 +27,8 @@ class SymbolicCalls:
 
         As a function does, it takes postures with open loops.
 
-        Parameters
-        ----------
-        method : str
-        arguments : mapping of str to value
-            Those given, by name.
-
-        Raises
-        ------
-        ShapeError
-            If one of them cannot be given beside symbols.
+        arguments: Those given, by name.
+        Raises ShapeError: If one of them cannot be given beside symbols.
         """
         given = {name: x for name, x in arguments.items() if x is not None}
         name = method

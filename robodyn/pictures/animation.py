@@ -55,14 +55,11 @@ def animate(
 ) -> None:
     """Write an animation whose frames are the given figures.
 
-    Parameters
-    ----------
-    path : path
-        Ending in one of `WRITERS`.
-    t : ndarray, shape (n,) [s]
-    trace : (ndarray, ndarray), shape (m,) [s], (m, k, 3) [m]
-        Times, and positions of k points at these times; the curves of the points are drawn.
-    fps : float [1/s]
+    path: Ending in one of `WRITERS`.
+    t (n,) [s]
+    trace (m,) [s], (m, k, 3) [m]: Times, and positions of k points at these times; the curves of
+        the points are drawn.
+    fps [1/s]
     """
     check_video(path)
     from matplotlib import animation

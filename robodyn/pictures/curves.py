@@ -31,23 +31,14 @@ BAND = (5.0, 95.0)
 class Panel:
     """Curves over time. Curves with different units are drawn in different axes.
 
-    Attributes
-    ----------
-    label : str
-        Label of the vertical axis.
-    values : ndarray, shape (n, ..., k)
-        ``k`` quantities of each simultaneous motion.
-    units : str, or tuple of str
-        The unit of all quantities, or one unit for each.
-    names : tuple of str
-        Names of the quantities for the legend; empty for none. Curves with the same name have the
-        same colour in all panels of a figure.
-    bounds : ndarray, shape (2, k), or None
-        Lower and upper limits, infinite where there is none.
-    beneath : tuple of str
-        Names of reference curves, which are drawn broad and grey beneath the others.
-    labels : mapping of str to str
-        Label of the axes of a unit, by unit. Default: ``label``.
+    label: Label of the vertical axis.
+    values (n, ..., k): ``k`` quantities of each simultaneous motion.
+    units: The unit of all quantities, or one unit for each.
+    names: Names of the quantities for the legend; empty for none. Curves with the same name have
+        the same colour in all panels of a figure.
+    bounds (2, k), or None: Lower and upper limits, infinite where there is none.
+    beneath: Names of reference curves, which are drawn broad and grey beneath the others.
+    labels: Label of the axes of a unit, by unit. Default: ``label``.
     """
 
     label: str
@@ -96,13 +87,9 @@ def draw(
     Raises `ShapeError` if there is nothing to draw, or matplotlib cannot write files with the
     ending of ``path``.
 
-    Parameters
-    ----------
-    path : path or None
-        Image file to write. ``None``: show them in a window.
-    t : ndarray, shape (n,) [s]
-    axes : sequence of matplotlib axes, optional
-        Axes to draw into, one for each unit of each panel.
+    path: Image file to write. ``None``: show them in a window.
+    t (n,) [s]
+    axes, optional: Axes to draw into, one for each unit of each panel.
     """
     if not panels or not t.ndim or not len(t):
         what = "no panels are named" if t.ndim else "one state is no motion"

@@ -62,34 +62,18 @@ class Canvas:
     Raises `MissingExtraError` without matplotlib, `ShapeError` if the number of given axes is
     wrong.
 
-    Parameters
-    ----------
-    what : str
-        What is done, for errors: ``"drawing a motion"``.
-    path : path or None
-        Image file to write at the end. ``None``: the figure is shown in a window, where
-        there is one.
-    given : matplotlib axes, sequence of them, or None
-        Draw into these, and neither save (unless there is a path) nor show.
-    rows, columns : int
-        Number of rows and columns of axes.
-    size : (2,)
-        Width and height of a new figure [inch].
-    title : str
-        Title of the first axes.
-    projection : str, optional
-        Projection of new axes, such as ``"3d"``.
-    shared : bool
-        New axes in a column share their horizontal axis.
-    film : bool
-        A new figure is neither saved nor shown at the end, as its frames are written before.
-
-    Attributes
-    ----------
-    axes : list of matplotlib axes
-        Row by row.
-    new : bool
-        Whether the figure was made here.
+    what: What is done, for errors: ``"drawing a motion"``.
+    path: Image file to write at the end. ``None``: the figure is shown in a window, where there is
+        one.
+    given: Draw into these, and neither save (unless there is a path) nor show.
+    rows, columns: Number of rows and columns of axes.
+    size: Width and height of a new figure [inch].
+    title: Title of the first axes.
+    projection, optional: Projection of new axes, such as ``"3d"``.
+    shared: New axes in a column share their horizontal axis.
+    film: A new figure is neither saved nor shown at the end, as its frames are written before.
+    axes: Row by row.
+    new: Whether the figure was made here.
     """
 
     figure: Any

@@ -41,16 +41,10 @@ def draw_poles(
 ) -> Any:
     """Draw the poles of one model as crosses, those of several as points coloured by model.
 
-    Parameters
-    ----------
-    path : path or None
-        Image file to write. ``None``: show a window, where there is a display.
-    poles : ndarray of complex, shape (m, n) [1/s]
-        Poles of each of m models.
-    names : sequence of (complex, str)
-        Poles of one model, and their labels.
-    sampled : bool
-        The models are sampled: the poles have no unit, and the unit circle is drawn.
+    path: Image file to write. ``None``: show a window, where there is a display.
+    poles (m, n) [1/s]: Poles of each of m models.
+    names: Poles of one model, and their labels.
+    sampled: The models are sampled: the poles have no unit, and the unit circle is drawn.
     """
     with Canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
         (axis,) = canvas.axes

@@ -21,17 +21,11 @@ PLATE = 1e-3
 class StickAxes:
     """Matplotlib axes with equal scales, in which points of the world are drawn.
 
-    Parameters
-    ----------
-    axis : matplotlib axes
-        In two dimensions, or in three, which are drawn without perspective.
-    points : ndarray, shape (n, 3) [m]
-        Points that the axes have to contain.
-    size : float [m]
-        Size of the mechanism.
-    plane : ndarray, shape (2, 3), or None
-        Directions in the world of the horizontal and the vertical axis of two-dimensional axes.
-        Default: x and z.
+    axis: In two dimensions, or in three, which are drawn without perspective.
+    points (n, 3) [m]: Points that the axes have to contain.
+    size [m]: Size of the mechanism.
+    plane (2, 3), or None: Directions in the world of the horizontal and the vertical axis of
+        two-dimensional axes. Default: x and z.
     """
 
     def __init__(

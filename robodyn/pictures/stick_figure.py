@@ -49,17 +49,11 @@ class Gap:
 class StickFigure:
     """A mechanism in one posture.
 
-    Attributes
-    ----------
-    bodies : tuple of ndarray, shape (n, 3) [m]
-        Corners of each link, or of links that are welded together, in the world. The first corner
-        is the joint that moves the body. The first body is the base.
-    gaps : tuple of Gap
-        Gaps of open loops.
-    frames : tuple of ndarray, shape (4, 4) [1, m]
-        Poses in the world of the frames to draw.
-    normal : ndarray, shape (3,), or None
-        Normal of the plane in which a planar mechanism moves.
+    bodies (n, 3) [m]: Corners of each link, or of links that are welded together, in the world. The
+        first corner is the joint that moves the body. The first body is the base.
+    gaps: Gaps of open loops.
+    frames (4, 4) [1, m]: Poses in the world of the frames to draw.
+    normal (3,), or None: Normal of the plane in which a planar mechanism moves.
     """
 
     bodies: tuple[FloatArray, ...]

@@ -29,16 +29,10 @@ LIMIT = "#C1121F"
 class MotorCurve:
     """Torque and speed of a motor along a motion.
 
-    Attributes
-    ----------
-    torque, speed : ndarray, shape (n, ...)
-        At all samples.
-    continuous : (float, float)
-        Root mean square of the torque, and mean speed.
-    limits : (float, float)
-        Limits of torque and speed; infinite where there is none.
-    units : (str, str)
-        Units of torque and speed.
+    torque, speed (n, ...): At all samples.
+    continuous: Root mean square of the torque, and mean speed.
+    limits: Limits of torque and speed; infinite where there is none.
+    units: Units of torque and speed.
     """
 
     name: str

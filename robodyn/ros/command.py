@@ -74,10 +74,7 @@ def _check_together(arguments: argparse.Namespace) -> None:
 def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
     """Run the command; returns the exit status.
 
-    Parameters
-    ----------
-    options : mapping
-        Further arguments of `robodyn.load`.
+    options: Further arguments of `robodyn.load`.
     """
     _check_together(arguments)
     with _Signals() as signals:
@@ -87,10 +84,8 @@ def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
 class _Signals:
     """Context in which SIGTERM, as service managers send it, ends a program as Ctrl-C does.
 
-    Attributes
-    ----------
-    expected : bool
-        One signal is no interrupt: something else ends the program then, as rclpy its spinning.
+    expected: One signal is no interrupt: something else ends the program then, as rclpy its
+        spinning.
     """
 
     def __init__(self) -> None:

@@ -65,17 +65,11 @@ PRIMITIVES = {
 class Shape:
     """One shape of a link.
 
-    Attributes
-    ----------
-    kind : {"box", "cylinder", "capsule", "sphere", "mesh"}
-    size : tuple of float [m]
-        Edges; radius and length (along z); radius; for a mesh the scale of each axis [1].
-    X_LS : ndarray, shape (4, 4) [1, m]
-        Pose in the link frame.
-    color : tuple of 4 floats, or None
-        Red, green, blue, opacity, 0 to 1.
-    file : Path or None
-        Of a mesh.
+    kind {"box", "cylinder", "capsule", "sphere", "mesh"}
+    size [m]: Edges; radius and length (along z); radius; for a mesh the scale of each axis [1].
+    X_LS (4, 4) [1, m]: Pose in the link frame.
+    color: Red, green, blue, opacity, 0 to 1.
+    file: Of a mesh.
     """
 
     kind: str
@@ -98,11 +92,9 @@ def link_geometry(
 ) -> Geometry:
     """Shapes of all links.
 
-    Parameters
-    ----------
-    package_dirs : mapping of package name to path, path, or iterable of paths, optional
-        For ``package://``; those of ROS and those around the file are searched as well.
-    element : {"visual", "collision"}
+    package_dirs, optional: For ``package://``; those of ROS and those around the file are searched
+        as well.
+    element {"visual", "collision"}
     """
     file = Path(mechanism.file).resolve() if mechanism.file else None
     packages = Packages(package_dirs)

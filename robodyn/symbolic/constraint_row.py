@@ -13,13 +13,9 @@ __all__ = ["Row"]
 class Row:
     """One scalar constraint.
 
-    Attributes
-    ----------
-    residual : Number [m, rad]
-    bias : Number
-        ``K_dot v``.
-    offset : Number
-        Possible velocities have ``K v = -offset``.
+    residual [m, rad]
+    bias: ``K_dot v``.
+    offset: Possible velocities have ``K v = -offset``.
     """
 
     residual: Number

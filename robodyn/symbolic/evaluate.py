@@ -55,16 +55,10 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
 def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[NDArray[Any], ...]:
     """Values of a program's outputs, node by node in numpy.
 
-    Parameters
-    ----------
-    *arrays : array_like, shape (..., *port.shape)
-        One an input; leading axes broadcast.
-    dtype : numpy dtype, optional
-        Of the arithmetic: complex for the complex-step derivative, longdouble for reference values.
-
-    Returns
-    -------
-    outputs : tuple of ndarray, shape (..., *port.shape)
+    *arrays (..., *port.shape): One an input; leading axes broadcast.
+    dtype, optional: Of the arithmetic: complex for the complex-step derivative, longdouble for
+        reference values.
+    Returns outputs (..., *port.shape)
     """
     scalars, batch = scalars_of(program, arrays, dtype)
     real = np.dtype(float if dtype is None else dtype).type

@@ -83,20 +83,13 @@ class ByPrecision(float):
 class Graph:
     """Nodes of one program.
 
-    Attributes
-    ----------
-    op : list of int
-        Operation of each node: a constant of this module, such as ``ADD``.
-    a, b : list of int
-        Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
-    value : dict of int to float
-        Value of each ``CONST`` node: positive, zero or NaN.
-    known : dict of hashable to int
-        Node of each operation with its operands, and of each constant: there is one of each.
-    decided : bool
-        Whether ``==`` compares its symbols by identity; else it is refused, as of a controller.
-    examples : dict of int to sequence of float
-        Values of some scalar inputs, by index, with which programs may be tried, in turns.
+    op: Operation of each node: a constant of this module, such as ``ADD``.
+    a, b: Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
+    value: Value of each ``CONST`` node: positive, zero or NaN.
+    known: Node of each operation with its operands, and of each constant: there is one of each.
+    decided: Whether ``==`` compares its symbols by identity; else it is refused, as of a
+        controller.
+    examples: Values of some scalar inputs, by index, with which programs may be tried, in turns.
     """
 
     __slots__ = ("a", "b", "examples", "known", "op", "value")
@@ -161,12 +154,8 @@ class Graph:
 class Port:
     """An input or output array of a program.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Of one state.
-    common : bool
-        All states of a batch have the same numbers.
+    shape: Of one state.
+    common: All states of a batch have the same numbers.
     """
 
     name: str
@@ -189,18 +178,14 @@ def scalar_places(ports: Iterable[Port]) -> list[tuple[int, int]]:
 class Program:
     """A straight-line program: what every code generator starts from.
 
-    Attributes
-    ----------
-    inputs, outputs : tuple of Port
-        Scalars are numbered through all inputs (outputs) in order, each array row-major.
-    results : tuple of int
-        Edge of each output scalar.
-    rates : mapping of str to Program
-        For each input whose numbers are coordinates that do not add, as those of a quaternion: from
-        that input to its rate for a unit of each speed, shape (size of the input, speeds).
-    derived : callable, optional
-        From the name of an input to the program of the derivatives by it, or ``None``: where these
-        take fewer operations than the rules of differentiation find. It is lost by pickling.
+    inputs, outputs: Scalars are numbered through all inputs (outputs) in order, each array
+        row-major.
+    results: Edge of each output scalar.
+    rates: For each input whose numbers are coordinates that do not add, as those of a quaternion:
+        from that input to its rate for a unit of each speed, shape (size of the input, speeds).
+    derived, optional: From the name of an input to the program of the derivatives by it, or
+        ``None``: where these take fewer operations than the rules of differentiation find. It is
+        lost by pickling.
     """
 
     name: str

@@ -32,10 +32,7 @@ def _turn(v: Vec3, axis: int, c: Number, s: Number) -> Vec3:
 class Rotation:
     """``R_AB``: maps coordinates in B to coordinates in A.
 
-    Attributes
-    ----------
-    factors : tuple
-        ``(axis, cosine, sine)`` for turns about x, y, z (0, 1, 2), or a `Mat3`; from A to B.
+    factors: ``(axis, cosine, sine)`` for turns about x, y, z (0, 1, 2), or a `Mat3`; from A to B.
     """
 
     __slots__ = ("factors",)

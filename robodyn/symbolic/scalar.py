@@ -208,10 +208,7 @@ _UNKNOWN = (
 class Condition:
     """A comparison of symbols, or several by ``&``, ``|`` and ``~``: known where numbers are.
 
-    Parameters
-    ----------
-    choose : callable
-        The first of two numbers where it holds, else the second one.
+    choose: The first of two numbers where it holds, else the second one.
     """
 
     __slots__ = ("choose",)

@@ -32,10 +32,7 @@ Cost = Callable[[Program], float]
 def simplified(program: Program, cost: Cost) -> Program:
     """The program with shorter sums, or itself where these do not cost less.
 
-    Parameters
-    ----------
-    cost : callable
-        What a program costs.
+    cost: What a program costs.
     """
     size = len(program.live())
     if size > LARGEST:
@@ -66,10 +63,7 @@ def _collected(program: Program, eager: bool) -> Program | None:
 class _Rewriting:
     """A program written down again, with sums that are shorter.
 
-    Parameters
-    ----------
-    found : dict of int to ShorterSum
-        Which sums get shorter, and how.
+    found: Which sums get shorter, and how.
     """
 
     def __init__(self, program: Program, sums: Sums, found: dict[int, ShorterSum]) -> None:
@@ -106,10 +100,7 @@ class _Rewriting:
 class _Writing:
     """A sum as it is written down: in the order that it had, but for terms that are collected.
 
-    Parameters
-    ----------
-    at : callable
-        Number of an edge.
+    at: Number of an edge.
     """
 
     def __init__(self, sums: Sums, how: ShorterSum, at: Callable[[int], Number]) -> None:

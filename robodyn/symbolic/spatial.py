@@ -85,12 +85,8 @@ class Wrench:
 class BodyMotion:
     """What a body's mass feels of its motion.
 
-    Attributes
-    ----------
-    w, dw : Vec3
-        Angular velocity and acceleration, in body axes.
-    a : Vec3
-        Acceleration of the body's origin as seen from an inertial frame (less gravity), in body
+    w, dw: Angular velocity and acceleration, in body axes.
+    a: Acceleration of the body's origin as seen from an inertial frame (less gravity), in body
         axes. The point at ``r`` accelerates with ``a + U r``.
     """
 

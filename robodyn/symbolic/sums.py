@@ -31,17 +31,12 @@ Products = tuple[int, list[tuple[float, int]]]
 class ShorterSum:
     """A sum that gets shorter.
 
-    Attributes
-    ----------
-    opened : frozenset of int
-        Sums with a name that are written out in it.
-    factors : dict of int to float
-        Of nodes that several terms are multiples of.
-    at : dict of int to int
-        Which of the terms these are written in place of.
-    products : dict of int to tuple
-        Of terms that are products with a common factor: that factor, and the other ones with what
-        is known of them, in the place of the first of them; nothing in the places of the others.
+    opened: Sums with a name that are written out in it.
+    factors: Of nodes that several terms are multiples of.
+    at: Which of the terms these are written in place of.
+    products: Of terms that are products with a common factor: that factor, and the other ones with
+        what is known of them, in the place of the first of them; nothing in the places of the
+        others.
     """
 
     opened: frozenset[int]
@@ -161,10 +156,8 @@ class Sums:
     def shorter(self, root: int, eager: bool) -> ShorterSum | None:
         """How a sum gets shorter, if it does.
 
-        Parameters
-        ----------
-        eager : bool
-            Write out sums with a name also where that is no longer: perhaps nobody needs them then.
+        eager: Write out sums with a name also where that is no longer: perhaps nobody needs them
+            then.
         """
         terms = self.terms(root)
         if terms is None:

@@ -76,10 +76,7 @@ class Symbol(float):
     To whoever does not ask for its name it is a number. Arrays, and the functions of ``math``, take
     it as that and lose the name.
 
-    Attributes
-    ----------
-    made : tuple
-        ``("symbol", name)``, or an operation and its operands.
+    made: ``("symbol", name)``, or an operation and its operands.
     """
 
     __slots__ = ("made",)

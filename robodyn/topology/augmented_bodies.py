@@ -28,17 +28,12 @@ class AugmentedBodies:
     names, body k at index ``k - 1``. Bodies that hang on the base by different joints belong to
     systems of their own, and the base does not count.
 
-    Attributes
-    ----------
-    bodies : tuple of str, length n
-        As `SystemGraph.vertices` without the base.
-    masses : ndarray, shape (n,) [kg]
-        Of each augmented body: the whole mass of its system.
-    vectors : ndarray, shape (n, n + 1, 3) [m]
-        Barycentric vectors ``b_ij``, from the centre of mass of augmented body i: to the mass
-        centre of body i itself (j = i), to the hinge that leads to body j, or to the base (j = 0).
-    inertias : ndarray, shape (n, 3, 3) [kg m^2]
-        About these centres of mass, ``K_i*`` [W 5.58].
+    bodies: As `SystemGraph.vertices` without the base.
+    masses (n,) [kg]: Of each augmented body: the whole mass of its system.
+    vectors (n, n + 1, 3) [m]: Barycentric vectors ``b_ij``, from the centre of mass of augmented
+        body i: to the mass centre of body i itself (j = i), to the hinge that leads to body j, or
+        to the base (j = 0).
+    inertias (n, 3, 3) [kg m^2]: About these centres of mass, ``K_i*`` [W 5.58].
     """
 
     bodies: tuple[str, ...]
@@ -60,10 +55,8 @@ class AugmentedBodies:
 def augmented_bodies(mechanism: Mechanism, *, floating: bool = False) -> AugmentedBodies:
     """The augmented bodies of the spanning tree of a mechanism.
 
-    Raises
-    ------
-    SettingsError
-        A joint slides, or bodies that hang on the base have no mass: nothing is constant then.
+    Raises SettingsError: A joint slides, or bodies that hang on the base have no mass: nothing is
+        constant then.
     """
     tree = spanning_tree(mechanism, floating=floating)
     _refuse_slides(tree, mechanism.name)

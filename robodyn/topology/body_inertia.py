@@ -16,12 +16,9 @@ __all__ = ["BodyInertia", "body_inertia", "inertia_about_origin", "shift_inertia
 class BodyInertia:
     """Inertia of a body about the origin of its frame, in its axes.
 
-    Attributes
-    ----------
-    mass : float [kg]
-    h : ndarray, shape (3,) [kg m]
-        Mass times centre of mass.
-    I : ndarray, shape (3, 3) [kg m^2]
+    mass [kg]
+    h (3,) [kg m]: Mass times centre of mass.
+    I (3, 3) [kg m^2]
     """
 
     mass: float
@@ -61,17 +58,9 @@ def inertia_about_origin(inertia: Inertia) -> BodyInertia:
 def shift_inertia(X: FloatArray, inertia: BodyInertia) -> BodyInertia:
     """Express an inertia in another frame.
 
-    Parameters
-    ----------
-    X : ndarray, shape (4, 4) [1, m]
-        ``X_AB``, the frame B of the given inertia in the new frame A.
-    inertia : BodyInertia
-        About the origin of B, in its axes.
-
-    Returns
-    -------
-    BodyInertia
-        About the origin of A, in its axes.
+    X (4, 4) [1, m]: ``X_AB``, the frame B of the given inertia in the new frame A.
+    inertia: About the origin of B, in its axes.
+    Returns About the origin of A, in its axes.
     """
     R, p = X[:3, :3], X[:3, 3]
     h, m = R @ inertia.h, inertia.mass

@@ -49,10 +49,8 @@ def incidence_matrix(i_plus: Functions, i_minus: Functions) -> Integers:
 def inboard(i_plus: Functions, i_minus: Functions) -> tuple[Integers, Integers]:
     """Inboard arc and inboard vertex of vertices 1 to n: the first steps towards vertex 0.
 
-    Raises
-    ------
-    TopologyError
-        The first n arcs are not those of a tree: a vertex that no path leads to vertex 0, or two.
+    Raises TopologyError: The first n arcs are not those of a tree: a vertex that no path leads to
+        vertex 0, or two.
     """
     n = _bodies(i_plus, i_minus)
     at: list[list[int]] = [[] for _ in range(n + 1)]
@@ -113,12 +111,8 @@ def loop_matrix(i_plus: Functions, i_minus: Functions) -> Integers:
 class Labelling:
     """New numbers of vertices and arcs.
 
-    Attributes
-    ----------
-    vertices, arcs : tuple of int
-        New number of vertex (arc) k at index ``k - 1``.
-    i_plus, i_minus : tuple of int
-        The functions in new numbers; arcs that close loops keep theirs.
+    vertices, arcs: New number of vertex (arc) k at index ``k - 1``.
+    i_plus, i_minus: The functions in new numbers; arcs that close loops keep theirs.
     """
 
     vertices: tuple[int, ...]

@@ -45,19 +45,11 @@ class TreeJoint:
     joint (``reversed``), it is the joint frame fixed on the joint's parent link, and
     ``X_PB(q) = X_PJ J(q)^-1``.
 
-    Attributes
-    ----------
-    joint : Joint
-    parent : int
-        Parent body, ``-1`` for the base.
-    X_PJ : ndarray, shape (4, 4) [1, m]
-        Joint frame in the frame of the parent body, at zero position.
-    reversed : bool
-        The tree goes from the joint's child to the joint's parent.
-    mimic : (int, float, float) or None
-        Index of the master joint, multiplier, offset; the master is no mimic joint itself.
-    follows : bool
-        Its position follows from those of others, by a closed loop or a function.
+    parent: Parent body, ``-1`` for the base.
+    X_PJ (4, 4) [1, m]: Joint frame in the frame of the parent body, at zero position.
+    reversed: The tree goes from the joint's child to the joint's parent.
+    mimic: Index of the master joint, multiplier, offset; the master is no mimic joint itself.
+    follows: Its position follows from those of others, by a closed loop or a function.
     """
 
     joint: Joint
@@ -77,24 +69,15 @@ class TreeJoint:
 class SpanningTree:
     """A tree of rigid bodies and the joints that were cut to get it.
 
-    Attributes
-    ----------
-    root : str
-        Root link.
-    joints : tuple of TreeJoint
-        One a body, depth first from the root, children in the order of the file. A parent comes
+    root: Root link.
+    joints: One a body, depth first from the root, children in the order of the file. A parent comes
         before its children. Fixed joints are fused away.
-    inertias : tuple of BodyInertia
-        One a body, of all its links.
-    base_inertia : BodyInertia
-        Of the links fused with the root; zero for a floating base, where body 0 has them.
-    links : dict of str to (int, ndarray)
-        Link name -> body (``-1``: the base) and ``X_BL``, the link frame in the body frame, shape
-        (4, 4) [1, m].
-    cuts : tuple of Joint or Loop
-        What closes the loops: cut joints in the order of the file, then ``mechanism.loops``.
-    link_inertias : dict of str to BodyInertia
-        What links add to the inertias of bodies.
+    inertias: One a body, of all its links.
+    base_inertia: Of the links fused with the root; zero for a floating base, where body 0 has them.
+    links: Link name -> body (``-1``: the base) and ``X_BL``, the link frame in the body frame,
+        shape (4, 4) [1, m].
+    cuts: What closes the loops: cut joints in the order of the file, then ``mechanism.loops``.
+    link_inertias: What links add to the inertias of bodies.
     """
 
     root: str
@@ -121,24 +104,13 @@ def spanning_tree(
 ) -> SpanningTree:
     """Spanning tree of a mechanism, with fixed joints fused.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    floating : bool
-        Put a joint of kind ``"floating"``, named ``"floating_base"``, before the root.
-    root : str, optional
-        Root link; joints are followed backwards where they point to it. Default: that of the
-        mechanism, or the link that is no joint's child.
-    keep_fixed : container of str
-        Names of fixed joints that stay joints, without freedoms, because the wrench in them is
-        wanted.
-
-    Raises
-    ------
-    TopologyError
-        Unknown links, two roots, an island, a directed cycle.
-    UnknownNameError
-        No link is called ``root``.
+    floating: Put a joint of kind ``"floating"``, named ``"floating_base"``, before the root.
+    root, optional: Root link; joints are followed backwards where they point to it. Default: that
+        of the mechanism, or the link that is no joint's child.
+    keep_fixed: Names of fixed joints that stay joints, without freedoms, because the wrench in them
+        is wanted.
+    Raises TopologyError: Unknown links, two roots, an island, a directed cycle.
+    Raises UnknownNameError: No link is called ``root``.
     """
     names = {link.name for link in mechanism.links}
     root = root or mechanism.root

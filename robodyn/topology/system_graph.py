@@ -27,15 +27,10 @@ class SystemGraph:
     others are the joints that are cut, and what else closes loops. Arcs point from a joint's parent
     to its child, also where the tree runs the other way.
 
-    Attributes
-    ----------
-    vertices : tuple of str
-        For each body, its first link; links that do not move relative to each other are one body.
-        The base comes first.
-    arcs : tuple of str
-        Names of joints and loops.
-    i_plus, i_minus : tuple of int, length m
-        Where each arc starts, and where it ends.
+    vertices: For each body, its first link; links that do not move relative to each other are one
+        body. The base comes first.
+    arcs: Names of joints and loops.
+    i_plus, i_minus: Where each arc starts, and where it ends.
     """
 
     vertices: tuple[str, ...]
@@ -78,11 +73,7 @@ class SystemGraph:
 def system_graph(mechanism: Mechanism, *, floating: bool = False) -> SystemGraph:
     """The graph of a mechanism.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    floating : bool
-        The joint that a floating base has is an arc; vertex 0 is the world.
+    floating: The joint that a floating base has is an arc; vertex 0 is the world.
     """
     tree = spanning_tree(mechanism, floating=floating)
     names: dict[int, str] = {-1: "world"} if floating else {}

@@ -203,11 +203,7 @@ def read_actuators(
 class _Found:
     """What was read so far.
 
-    Attributes
-    ----------
-    driven : dict of joint name to str
-        The transmission of each joint that has one.
-    transmissions : list of (Element, Transmission)
+    driven: The transmission of each joint that has one.
     """
 
     actuators: dict[str, Actuator]

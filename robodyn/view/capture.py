@@ -87,12 +87,9 @@ def frames(
 ) -> Iterator[Array]:
     """Images of a motion at times [s] from its start, each of shape (height, width, 3) of uint8.
 
-    Parameters
-    ----------
-    size : (int, int) [px]
-    instants : ndarray, shape (n,) [s]
-    progress : callable
-        Called with the finished fraction, 0 to 1.
+    size [px]
+    instants (n,) [s]
+    progress: Called with the finished fraction, 0 to 1.
     """
     camera = camera_of(page, size)
     for k, t in enumerate(instants):
@@ -171,11 +168,8 @@ def write_image(path: Path, image: Array) -> None:
 def write_video(path: Path, frames: Iterable[Array], rate: float) -> None:
     """Write frames, each of shape (height, width, 3) of uint8 with even sizes, as they come.
 
-    Parameters
-    ----------
-    path : Path
-        ``.mp4`` (H.264) or ``.gif``.
-    rate : float [1/s]
+    path: ``.mp4`` (H.264) or ``.gif``.
+    rate [1/s]
     """
     with replacing(path) as unfinished:
         if path.suffix.lower() == ".gif":

@@ -123,12 +123,8 @@ def page_without_window(
 
     Raises `RobodynError` if there is no browser, or it does not show the page.
 
-    Parameters
-    ----------
-    size : (int, int) [px]
-        Width and height of the page.
-    joined : callable
-        Returns the page that has connected to the server, ``None`` before it has.
+    size [px]: Width and height of the page.
+    joined: Returns the page that has connected to the server, ``None`` before it has.
     """
     browser = find_browser()
     if browser is None:

@@ -63,10 +63,7 @@ def _of_file(source: Path, robot: Robot) -> Trajectory:
 def check_motion(motion: Trajectory, robot: Robot, what: str) -> None:
     """Check that a trajectory is a single motion of a robot.
 
-    Parameters
-    ----------
-    what : str
-        Name of the trajectory, for errors.
+    what: Name of the trajectory, for errors.
     """
     if motion.q.ndim > 2:
         raise ShapeError(

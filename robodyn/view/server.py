@@ -42,10 +42,7 @@ class Guard:
     The ``token`` is the first part of the path of all addresses; it is empty if only this machine
     can connect.
 
-    Parameters
-    ----------
-    host : str
-        Where the server listens.
+    host: Where the server listens.
     """
 
     def __init__(self, host: str) -> None:
@@ -98,10 +95,7 @@ def guarded_server(guard: Guard, make: Callable[[], Any]) -> Any:
 
     Raises `RobodynError` if this version of viser starts its server in another way.
 
-    Parameters
-    ----------
-    make : callable
-        Starts the server.
+    make: Starts the server.
     """
     from websockets.asyncio import server
 
@@ -176,12 +170,8 @@ def start_server(host: str, port: int, label: str) -> tuple[Any, Guard]:
     Raises `MissingExtraError` if viser is not installed, `RobodynError` if the host is not an
     address of this machine or the port is not valid.
 
-    Parameters
-    ----------
-    port : int
-        If it is in use, the next free one is taken.
-    label : str
-        Title of the page.
+    port: If it is in use, the next free one is taken.
+    label: Title of the page.
     """
     viser = _viser()
     _check_address(host, port)

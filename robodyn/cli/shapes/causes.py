@@ -66,14 +66,9 @@ def fault(
 
     Returns ``None`` where nothing is wrong.
 
-    Parameters
-    ----------
-    X_WL : ndarray, shape (4, 4) [1, m]
-        Pose of the link in the base where all joints are at zero.
-    shape : Solid
-        What its shapes enclose.
-    explained : bool
-        Say only that for which there is a cause.
+    X_WL (4, 4) [1, m]: Pose of the link in the base where all joints are at zero.
+    shape: What its shapes enclose.
+    explained: Say only that for which there is a cause.
     """
     written = MassProperties.of(inertia)
     found = fit(written, shape)

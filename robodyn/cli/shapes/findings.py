@@ -33,12 +33,8 @@ def with_shapes(
 
     Raises `MissingExtraError` if meshes are to be read without trimesh.
 
-    Parameters
-    ----------
-    warned : sequence of UrdfWarning
-        Found without shapes; what shapes explain better is left out.
-    meshes : bool
-        Read the files of meshes, too. Otherwise links that are drawn by meshes are left out.
+    warned: Found without shapes; what shapes explain better is left out.
+    meshes: Read the files of meshes, too. Otherwise links that are drawn by meshes are left out.
     """
     doubts = doubtful_masses(mechanism)
     found = _found(mechanism, doubts, package_dirs, meshes=meshes)

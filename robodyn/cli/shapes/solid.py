@@ -27,15 +27,11 @@ BALL: FloatArray = np.column_stack(
 class Solid:
     """A uniform body that fills a shape.
 
-    Attributes
-    ----------
-    points : ndarray, shape (n, 3) [m]
-        Their convex hull contains the shape.
-    volume : float [m^3]
-    center : ndarray, shape (3,) [m]
-    spread : ndarray, shape (3, 3) [m^2]
-        Second moments about the centre over the volume: its trace is the square of the polar
-        radius of gyration.
+    points (n, 3) [m]: Their convex hull contains the shape.
+    volume [m^3]
+    center (3,) [m]
+    spread (3, 3) [m^2]: Second moments about the centre over the volume: its trace is the square of
+        the polar radius of gyration.
     """
 
     points: FloatArray
@@ -136,13 +132,9 @@ MARGIN = 0.02
 class MassProperties:
     """What a file says about the mass of a link.
 
-    Attributes
-    ----------
-    mass : float [kg]
-    center : ndarray, shape (3,) [m]
-        In link axes.
-    spread : ndarray, shape (3, 3) [m^2]
-        Second moments about the centre over the mass, in link axes.
+    mass [kg]
+    center (3,) [m]: In link axes.
+    spread (3, 3) [m^2]: Second moments about the centre over the mass, in link axes.
     """
 
     mass: float
@@ -167,21 +159,13 @@ class MassProperties:
 class ShapeFit:
     """How a body fits into a shape.
 
-    Attributes
-    ----------
-    outside : float [m]
-        How far the centre of mass is outside of the convex hull.
-    wide : float [1]
-        Mean square of the distance of the mass from its centre, along the worst direction, over
-        the most that mass within the hull can have.
-    radii : (float, float) [m]
-        Radius of gyration along that direction, and the largest there can be.
-    density : float [kg/m^3]
-        As if the mass filled the shape.
-    unlike : float [1]
-        Difference from the second moments of the shape, filled uniformly, over these.
-    size : float [m]
-        Largest distance between points of the shape, at most.
+    outside [m]: How far the centre of mass is outside of the convex hull.
+    wide [1]: Mean square of the distance of the mass from its centre, along the worst direction,
+        over the most that mass within the hull can have.
+    radii [m]: Radius of gyration along that direction, and the largest there can be.
+    density [kg/m^3]: As if the mass filled the shape.
+    unlike [1]: Difference from the second moments of the shape, filled uniformly, over these.
+    size [m]: Largest distance between points of the shape, at most.
     """
 
     outside: float

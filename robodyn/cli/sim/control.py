@@ -26,12 +26,7 @@ STIFFNESS = 400.0
 class Control:
     """A controller and its reference.
 
-    Attributes
-    ----------
-    name : str
-        Name for messages.
-    controller : callable or None
-    reference : MotorReference or None
+    name: Name for messages.
     """
 
     name: str

@@ -21,10 +21,7 @@ CONDITION = re.compile(r"\s*(speed of\s+)?(\S.*?)\s*([<>])\s*(\S+)\s*")
 def ending_event(text: str, robot: rd.Robot, q: FloatArray, v: FloatArray) -> rd.Event:
     """Make the event that ends the motion when a condition becomes true.
 
-    Parameters
-    ----------
-    q, v : ndarray, shape (..., nq), (..., nv)
-        The start, where it must not hold.
+    q, v (..., nq), (..., nv): The start, where it must not hold.
     """
     wrong = f'--stop-when is {text!r}, expected "JOINT > NUMBER" or "speed of JOINT < NUMBER"'
     found = CONDITION.fullmatch(text)

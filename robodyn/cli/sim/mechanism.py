@@ -78,13 +78,8 @@ def _read_table(file: Path, lines: Iterable[list[str]]) -> list[list[float]]:
 class SimulatedRobot:
     """A robot, its model for control, and the motion of its base.
 
-    Attributes
-    ----------
-    model : Robot
-        The model of the controller.
-    plant : Robot
-        The simulated robot, which may carry a payload and stand on the ground.
-    path : BasePath or None
+    model: The model of the controller.
+    plant: The simulated robot, which may carry a payload and stand on the ground.
     """
 
     model: rd.Robot

@@ -21,11 +21,7 @@ __all__ = ["Outputs", "outputs_of"]
 class Outputs:
     """Output files of a motion.
 
-    Attributes
-    ----------
-    csv, npz, picture, bag : Path or None
-    no_picture : str
-        Reason why no picture is drawn, if one was wanted.
+    no_picture: Reason why no picture is drawn, if one was wanted.
     """
 
     csv: Path | None

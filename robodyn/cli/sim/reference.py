@@ -31,13 +31,9 @@ SAMPLES, SMALLER = 100, 5
 class MotorReference:
     """A reference for the motors; it leaves all other joints at their start.
 
-    Attributes
-    ----------
-    start : ndarray, shape (..., nq)
-    motors : list of int
-        Indices in v of joints with motors.
-    moved : tuple of lists of int
-        Indices in q and in v of those that move.
+    start (..., nq)
+    motors: Indices in v of joints with motors.
+    moved: Indices in q and in v of those that move.
     """
 
     start: FloatArray

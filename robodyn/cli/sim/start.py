@@ -23,11 +23,8 @@ Named = Mapping[str, tuple[float, ...]]
 class Start:
     """Initial states.
 
-    Attributes
-    ----------
-    q, v : ndarray, shape (nq,), (nv,), of many motions (n, nq), (n, nv)
-    chosen : bool
-        Whether the start is given by an option.
+    q, v (nq,), (nv,), of many motions (n, nq), (n, nv)
+    chosen: Whether the start is given by an option.
     """
 
     q: FloatArray

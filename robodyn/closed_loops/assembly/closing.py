@@ -56,10 +56,6 @@ class LoopCloser:
         """The closed posture nearest to the start, shape (nq,); a failed search is remembered.
 
         Beside it, where it is singular and the user has not named it.
-
-        Raises
-        ------
-        TopologyError
         """
         return self._nearest if self._model.settings.near else self.regular
 

@@ -63,16 +63,8 @@ class FrameDisplacements:
 
     Lengths are parts of the longest link.
 
-    Parameters
-    ----------
-    model : Model
-
-    Attributes
-    ----------
-    size : int
-        How many numbers they have.
-    placed : list of (str, tuple of float)
-        Frames whose poses `slopes` takes: the link that carries one, and the pose on it, (16,).
+    size: How many numbers they have.
+    placed: Frames whose poses `slopes` takes: the link that carries one, and the pose on it, (16,).
     """
 
     def __init__(self, model: Model) -> None:
@@ -148,9 +140,7 @@ class FrameDisplacements:
     def slopes(self, poses: Array) -> Array:
         """Derivatives of all rows (m, nc, size) by displacements, from the poses of `placed`.
 
-        Parameters
-        ----------
-        poses : ndarray, shape (m, n, 4, 4)
+        poses (m, n, 4, 4)
         """
         D = np.zeros((len(poses), len(self._model.setup.row_names), self.size))
         for cut in self._cuts:

@@ -26,10 +26,7 @@ SHOWN = 5
 class Consistency:
     """Refuses states in which loops are open or come open.
 
-    Attributes
-    ----------
-    tolerance : (float, float)
-        For states in double and in single precision, in the measure of
+    tolerance: For states in double and in single precision, in the measure of
         `equations.loops.constraint_violation`.
     """
 
@@ -41,11 +38,7 @@ class Consistency:
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states that are open by more than the tolerance.
 
-        Raises
-        ------
-        InconsistentStateError
-        ShapeError
-            Also for numbers that are not finite.
+        Raises ShapeError: Also for numbers that are not finite.
         """
         if not self._rows.names:
             return

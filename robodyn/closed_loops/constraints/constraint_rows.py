@@ -23,10 +23,7 @@ __all__ = ["ConstraintRows", "PositionRows", "gains"]
 def gains(stabilization: Any) -> tuple[float, float]:
     """The gains of a stabilisation, ``(alpha, beta)`` [1/s].
 
-    Raises
-    ------
-    ShapeError
-        If they are not two numbers that are finite and not negative.
+    Raises ShapeError: If they are not two numbers that are finite and not negative.
     """
     try:
         alpha, beta = (float(x) for x in stabilization)
@@ -45,10 +42,7 @@ def gains(stabilization: Any) -> tuple[float, float]:
 class ConstraintRows:
     """Constraint rows ``K v + psi = 0`` and ``K a + k = 0``; a tree has none of them.
 
-    Attributes
-    ----------
-    names : tuple of str
-        ``"loop[k]"``, one a row.
+    names: ``"loop[k]"``, one a row.
     """
 
     def __init__(self, model: Model, evaluator: Evaluator, space: ConfigurationSpace) -> None:
@@ -165,12 +159,7 @@ class ConstraintRows:
         return self.with_slopes(q, K)
 
     def refuse_open_linkages(self, q: ArrayLike) -> None:
-        """Refuse postures in which loops that are solved in closed form do not close.
-
-        Raises
-        ------
-        InconsistentStateError, SingularError
-        """
+        """Refuse postures in which loops that are solved in closed form do not close."""
         if self._model.bodies.linkages:
             x = np.asarray(q, float)
             refuse_open_linkages(self._model, x, self._evaluator.call("dependent_places", (x,)))
@@ -179,10 +168,8 @@ class ConstraintRows:
     def with_slopes(self, q: ArrayLike, K: Array) -> Array:
         """K, if it is finite in all rows.
 
-        Raises
-        ------
-        SingularError
-            Also `InconsistentStateError`, where loops in closed form do not close.
+        Raises SingularError: Also `InconsistentStateError`, where loops in closed form do not
+            close.
         """
         lost = np.isnan(K).any(axis=(*range(K.ndim - 2), K.ndim - 1))
         if np.any(lost) and np.isfinite(q).all():
@@ -199,12 +186,8 @@ class ConstraintRows:
 class PositionRows:
     """The holonomic constraint rows, which positions have to satisfy.
 
-    Parameters
-    ----------
-    residual, jacobian : callable
-        Of all rows, as functions of q.
-    rows : slice or list of int
-        Those of positions.
+    residual, jacobian: Of all rows, as functions of q.
+    rows: Those of positions.
     """
 
     def __init__(self, residual: Any, jacobian: Any, rows: Any) -> None:

@@ -66,12 +66,8 @@ def described_cuts(model: Model) -> Cuts:
 def loop_gaps(cuts: Cuts, measured: tuple[Array, Array]) -> tuple[LoopGap, ...]:
     """Where the two frames of each joint that was cut stand at a posture.
 
-    Parameters
-    ----------
-    cuts : tuple
-        From `described_cuts`.
-    measured : (ndarray, ndarray)
-        Poses of both frames of each cut in the world, (2 n, 4, 4), and all rows of
+    cuts: From `described_cuts`.
+    measured: Poses of both frames of each cut in the world, (2 n, 4, 4), and all rows of
         `Robot.loop_residual`, (nc,).
     """
     poses, residual = measured
@@ -100,14 +96,9 @@ def open_loops(
 ) -> str:
     """Why the loops of a robot do not close near a guess.
 
-    Parameters
-    ----------
-    model : Model
-    measure : callable
-        What `loop_gaps` takes, of a posture.
-    guess : ndarray, shape (nq,)
-    error : AssemblyError
-        Of the search.
+    measure: What `loop_gaps` takes, of a posture.
+    guess (nq,)
+    error: Of the search.
     """
     if np.isnan(error.residual).any():
         return (
@@ -128,11 +119,7 @@ def open_loops(
 def largest_gap(model: Model, residual: Array) -> tuple[str, str]:
     """The closure or constraint that is open by most, and by how much, with the unit.
 
-    Parameters
-    ----------
-    model : Model
-    residual : ndarray, shape (..., nc) [m, rad]
-        Of one posture or several; the worst of these counts.
+    residual (..., nc) [m, rad]: Of one posture or several; the worst of these counts.
     """
     rows = model.setup.position_rows
     size = np.abs(residual).reshape(-1, len(rows))
@@ -146,14 +133,8 @@ def gap_of(model: Model, name: str, sizes: Mapping[int, float], per: str = "") -
 
     Rows of a closure that are of one unit are components of a distance, or of a rotation.
 
-    Parameters
-    ----------
-    model : Model
-    name : str
-    sizes : mapping of int to float
-        By constraint row.
-    per : str
-        What stands after the unit, as ``"/s"`` of rates.
+    sizes: By constraint row.
+    per: What stands after the unit, as ``"/s"`` of rates.
     """
     setup, gaps = model.setup, dict[str, float]()
     for k, size in sizes.items():

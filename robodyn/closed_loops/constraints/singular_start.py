@@ -28,21 +28,10 @@ def regular_beside(
 ) -> tuple[Array, int]:
     """A closed posture where loops have their usual rank, and how much more that is than at ``q``.
 
-    Parameters
-    ----------
-    q : ndarray, shape (nq,)
-        Closed.
-    rows : PositionRows
-    space : ConfigurationSpace
-    closed : callable
-        Makes a closed posture near another one, or raises `AssemblyError`.
-
-    Returns
-    -------
-    q : ndarray, shape (nq,)
-        The same where it is regular; else the nearest of some around it.
-    gained : int
-        Zero where it is regular.
+    q (nq,): Closed.
+    closed: Makes a closed posture near another one, or raises `AssemblyError`.
+    Returns q (nq,): The same where it is regular; else the nearest of some around it.
+    Returns gained: Zero where it is regular.
     """
     rng = np.random.default_rng(0)
     here = _rank(rows, q)

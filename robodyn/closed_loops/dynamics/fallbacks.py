@@ -30,15 +30,7 @@ __all__ = ["LoopFallbacks"]
 class LoopFallbacks:
     """Fallbacks of a closed linkage, each a `robodyn.evaluator.Fallback`.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Of the spanning tree.
-    programs : LoopPrograms
-    motors : LoopMotors
-    solve : ConstrainedSolve
-    consistency : Consistency
-    regularity : Regularity
+    evaluator: Of the spanning tree.
     """
 
     def __init__(

@@ -47,24 +47,15 @@ FEW = 12
 class LoopAnalysis:
     """Rank of the loops, from closed postures.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        A closed posture, as near to the zero position as may be.
-    rank : int
-        At that posture.
-    general_rank : int
-        The largest at the postures looked at: that of postures that are not singular.
-    choice : RowChoice or None
-        Rows that span all others at every posture looked at that has this rank; ``None`` if there
-        are none.
-    redundant : mapping of int to tuple of int
-        Rows that follow from others, at ``q``.
-    independent : tuple of int
-        Speeds that determine the others, actuated ones first.
-    postures : ndarray, shape (n, nq)
-    regular : tuple of int
-        Those of the general rank.
+    q (nq,): A closed posture, as near to the zero position as may be.
+    rank: At that posture.
+    general_rank: The largest at the postures looked at: that of postures that are not singular.
+    choice: Rows that span all others at every posture looked at that has this rank; ``None`` if
+        there are none.
+    redundant: Rows that follow from others, at ``q``.
+    independent: Speeds that determine the others, actuated ones first.
+    postures (n, nq)
+    regular: Those of the general rank.
     """
 
     q: FloatArray
@@ -96,15 +87,10 @@ class LoopAnalysis:
 class Motors:
     """How straight-line code solves for the forces of as many motors as degrees of freedom.
 
-    Attributes
-    ----------
-    dependent : tuple of int
-        Speeds without motor.
-    order : tuple of tuple of int
-        Among the rows used, one or two to eliminate with the next one or two of them; the other
+    dependent: Speeds without motor.
+    order: Among the rows used, one or two to eliminate with the next one or two of them; the other
         rows balance the other speeds in the least squares.
-    scales : tuple of float
-        Makes each of the rows comparable with the others.
+    scales: Makes each of the rows comparable with the others.
     """
 
     dependent: tuple[int, ...]
@@ -116,12 +102,8 @@ class Motors:
 class SpareMotors:
     """How straight-line code solves for the forces of more motors than degrees of freedom.
 
-    Attributes
-    ----------
-    motors : tuple of int
-        Speeds with motors.
-    scales : tuple of float
-        Makes each of the rows used comparable with the others.
+    motors: Speeds with motors.
+    scales: Makes each of the rows used comparable with the others.
     """
 
     motors: tuple[int, ...]
@@ -138,20 +120,12 @@ def analyse(
 ) -> LoopAnalysis:
     """Analyse the loops of a robot.
 
-    Parameters
-    ----------
-    q : ndarray, shape (nq,)
-        A closed posture.
-    jacobian : callable
-        (..., nq) -> (..., nc, nv).
-    mass_matrix : ndarray, shape (nv, nv)
-        To compare speeds in m/s and rad/s.
-    closed : callable
-        Makes another closed posture, or raises `AssemblyError`.
-    preferred : tuple of int
-        Speeds that should be independent.
-    walk : callable
-        Makes many closed postures, (n, nq); called where redundant rows ask for it.
+    q (nq,): A closed posture.
+    jacobian: (..., nq) -> (..., nc, nv).
+    mass_matrix (nv, nv): To compare speeds in m/s and rad/s.
+    closed: Makes another closed posture, or raises `AssemblyError`.
+    preferred: Speeds that should be independent.
+    walk: Makes many closed postures, (n, nq); called where redundant rows ask for it.
     """
     postures = [q]
     for _ in range(2 * POSTURES):
@@ -209,15 +183,9 @@ def motors_of(
 ) -> Motors | None:
     """Elimination order for as many motors as degrees of freedom, if they determine all.
 
-    Parameters
-    ----------
-    K : ndarray, shape (n, r, nv)
-        The rows chosen, along a walk from a posture without symmetry.
-    choice : RowChoice
-    rank : int
-        Of all rows.
-    actuated : tuple of int
-        Speeds with motors.
+    K (n, r, nv): The rows chosen, along a walk from a posture without symmetry.
+    rank: Of all rows.
+    actuated: Speeds with motors.
     """
     dependent = [k for k in range(K.shape[2]) if k not in actuated]
     if len(dependent) != rank:

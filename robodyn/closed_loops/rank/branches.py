@@ -24,12 +24,9 @@ DECIMALS = 9
 class BranchSign:
     """Sign of the determinant by which the independent speeds determine the others.
 
-    Parameters
-    ----------
-    analysis : LoopAnalysis
-        With rows that suffice at every posture.
-    walks : ndarray, shape (steps, walks, nc, nv), optional
-        K along walks in small steps from one posture, where rows are in groups.
+    analysis: With rows that suffice at every posture.
+    walks (steps, walks, nc, nv), optional: K along walks in small steps from one posture, where
+        rows are in groups.
     """
 
     def __init__(self, analysis: LoopAnalysis, walks: FloatArray | None) -> None:

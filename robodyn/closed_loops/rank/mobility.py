@@ -42,13 +42,7 @@ class Mobility:
     the same object at all times, and told the rows of the time where a posture is asked about. So
     is that of copies that differ in masses.
 
-    Parameters
-    ----------
-    model : Model
-    rows : ConstraintRows
-        At time zero.
-    space : ConfigurationSpace
-    closer : LoopCloser
+    rows: At time zero.
     """
 
     def __init__(

@@ -22,14 +22,9 @@ GOLDEN = 0.6180339887498949
 def probe(K: Array, M: Array, distance: float) -> Probe:
     """Rates for forward dynamics.
 
-    Parameters
-    ----------
-    K : ndarray, shape (n, r, nv)
-        Rows of the code at some postures.
-    M : ndarray, shape (nv, nv)
-        Mass matrix at one.
-    distance : float
-        Of such postures from singular ones.
+    K (n, r, nv): Rows of the code at some postures.
+    M (nv, nv): Mass matrix at one.
+    distance: Of such postures from singular ones.
     """
     if not K.size:
         return Probe(())

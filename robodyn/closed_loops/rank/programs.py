@@ -41,14 +41,8 @@ class LoopPrograms:
 
     Guards make results NaN where loops are open or come open, and near singular postures.
 
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-        Of the spanning tree.
-    mobility : Mobility
-    tolerance : (float, float)
-        By which loops may be open, in double and in single precision.
+    evaluator: Of the spanning tree.
+    tolerance: By which loops may be open, in double and in single precision.
     """
 
     def __init__(
@@ -216,13 +210,10 @@ class LoopPrograms:
 
         States are not looked at, unless options say so; impossible accelerations give NaN.
 
-        Raises
-        ------
-        SingularError
-            If the rank of the loops changes from posture to posture, or if joints move no mass
-            where constraints do not hold them.
-        ActuationError
-            If motors do not hold all motions, or the loops tie controlled joints together.
+        Raises SingularError: If the rank of the loops changes from posture to posture, or if joints
+            move no mass where constraints do not hold them.
+        Raises ActuationError: If motors do not hold all motions, or the loops tie controlled joints
+            together.
         """
         if name == "measure" and self._evaluator.options.exerted(name, options):
             found = self.options(name, options)
@@ -258,10 +249,7 @@ class LoopPrograms:
     def own_inverse(self) -> Options:
         """Rows of inverse dynamics by the robot's motors.
 
-        Raises
-        ------
-        ActuationError
-            If motors do not hold all motions.
+        Raises ActuationError: If motors do not hold all motions.
         """
         speeds = self.motor_speeds(None)
         found = None if speeds is None else self.inverse(speeds)

@@ -46,10 +46,7 @@ class Regularity:
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states whose dynamics are not determined to six digits.
 
-        Raises
-        ------
-        SingularError
-            ``.rows`` are the states of a batch.
+        Raises SingularError: ``.rows`` are the states of a batch.
         """
         weak = None if self._conditioning is None else np.asarray(self._conditioning(q))
         if weak is not None and weak.max(initial=0.0) <= 1.0:

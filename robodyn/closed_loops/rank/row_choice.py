@@ -36,13 +36,8 @@ MAX_CHOICES = 50
 class RowChoice:
     """Constraint rows over which straight-line code solves.
 
-    Attributes
-    ----------
-    rows : tuple of int
-        Independent ones, and then those of the groups.
-    groups : tuple of RowGroup
-    postures : tuple of tuple of float
-        Closed ones, at which an order of elimination is tried.
+    rows: Independent ones, and then those of the groups.
+    postures: Closed ones, at which an order of elimination is tried.
     """
 
     rows: tuple[int, ...]
@@ -69,16 +64,10 @@ def choose_rows(
 ) -> RowChoice | None:
     """Rows that give all others at every posture; ``None`` if none are found.
 
-    Parameters
-    ----------
-    K : ndarray, shape (n, nc, nv)
-        At some postures, over speeds of comparable units.
-    rank : int
-        The same at all of them.
-    candidates : ndarray of bool, shape (m, nc)
-        Rows that are independent at one of them.
-    walk : callable
-        K along a walk through many postures, called where dependencies change.
+    K (n, nc, nv): At some postures, over speeds of comparable units.
+    rank: The same at all of them.
+    candidates (m, nc): Rows that are independent at one of them.
+    walk: K along a walk through many postures, called where dependencies change.
     """
     kept = _ever_independent(K)
     if len(kept) > rank:
@@ -171,12 +160,8 @@ def _parts(P: FloatArray) -> list[list[int]]:
 def _safe(P: FloatArray, count: int) -> list[int]:
     """The fewest rows in which all dependencies have a large part, at every posture.
 
-    Parameters
-    ----------
-    P : ndarray, shape (n, r, r)
-        Projectors on the dependencies.
-    count : int
-        Of independent dependencies: the fewest rows.
+    P (n, r, r): Projectors on the dependencies.
+    count: Of independent dependencies: the fewest rows.
     """
     best = [tuple(range(P.shape[1]))]
     while len(best[0]) > count:

@@ -32,17 +32,11 @@ __all__ = ["Tangent", "Tangents"]
 class Tangent:
     """Changes of states that keep loops closed.
 
-    Attributes
-    ----------
-    places, speeds : tuple of int
-        Indices in v of independent coordinates and of independent speeds; they differ where
-        constraints bind speeds only.
-    by_place : ndarray, shape (..., nv, number of places)
-        ``B``.
-    by_speed : ndarray, shape (..., nv, number of speeds)
-        ``B'``.
-    turning : ndarray, shape (..., nv, number of places)
-        ``G``.
+    places, speeds: Indices in v of independent coordinates and of independent speeds; they differ
+        where constraints bind speeds only.
+    by_place (..., nv, number of places): ``B``.
+    by_speed (..., nv, number of speeds): ``B'``.
+    turning (..., nv, number of places): ``G``.
     """
 
     places: tuple[int, ...]
@@ -86,19 +80,10 @@ class Tangents:
     ) -> Tangent:
         """The tangent of states, shape (..., nq), (..., nv).
 
-        Parameters
-        ----------
-        q, v : ndarray
-        controlled : tuple of int
-            Speeds that do not change.
-        independent : names of joints, optional
-            Default: joints whose motion determines that of all others at the neutral posture, or,
-            of those that controlled ones leave, at the first of the postures.
-
-        Raises
-        ------
-        SingularError
-            If they do not determine the motion of the others.
+        controlled: Speeds that do not change.
+        independent, optional: Default: joints whose motion determines that of all others at the
+            neutral posture, or, of those that controlled ones leave, at the first of the postures.
+        Raises SingularError: If they do not determine the motion of the others.
         """
         free = tuple(k for k in range(self._model.bodies.nv) if k not in controlled)
         if not self._rows.names:

@@ -21,14 +21,9 @@ __all__ = ["Actuation", "actuate"]
 class Actuation:
     """Solution of ``tau + K^T lam = g``.
 
-    Attributes
-    ----------
-    tau : ndarray, shape (..., nv)
-        Generalised forces of the motors: zero except at actuated speeds [N, N m].
-    multipliers : ndarray, shape (..., nc)
-        lam of least 2-norm [N, N m].
-    rank : ndarray of int, shape (...)
-        Of K.
+    tau (..., nv): Generalised forces of the motors: zero except at actuated speeds [N, N m].
+    multipliers (..., nc): lam of least 2-norm [N, N m].
+    rank (...): Of K.
     """
 
     tau: Array
@@ -49,29 +44,14 @@ def actuate(
     The motions Z that the loops leave see ``Z^T tau = Z^T g`` [Mufti 1983, (40)]: of all forces of
     motors that satisfy this, those of least 2-norm are taken; lam balances the rest.
 
-    Parameters
-    ----------
-    g : array_like, shape (..., nv)
-        Generalised force needed, M a + h [N, N m].
-    K : array_like, shape (..., nc, nv)
-        Constraint Jacobian.
-    actuated : array_like
-        Indices of speeds that motors act on, or a mask (nv,); or an actuation matrix, shape
+    g (..., nv): Generalised force needed, M a + h [N, N m].
+    K (..., nc, nv): Constraint Jacobian.
+    actuated: Indices of speeds that motors act on, or a mask (nv,); or an actuation matrix, shape
         (..., nv, m), of motors at joints without speeds.
-    scale : float
-        Size of the forces that cancel in g [N, N m]; what is small beside it is rounding.
-    tolerance : float
-        Relative to the largest part of g, and to ``scale``.
-
-    Returns
-    -------
-    Actuation
-
-    Raises
-    ------
-    ActuationError
-        If the motors cannot produce g. ``.direction`` (nv,) is a motion that the loops allow, in
-        which the motors stand still and g does work.
+    scale: Size of the forces that cancel in g [N, N m]; what is small beside it is rounding.
+    tolerance: Relative to the largest part of g, and to ``scale``.
+    Raises ActuationError: If the motors cannot produce g. ``.direction`` (nv,) is a motion that the
+        loops allow, in which the motors stand still and g does work.
     """
     K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]

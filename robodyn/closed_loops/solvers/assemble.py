@@ -43,50 +43,27 @@ def assemble(
     Levenberg-Marquardt steps of least norm in the tangent space, from the guess itself and, if
     that does not get there, from guesses around it, at growing distance, and at last from others.
 
-    Parameters
-    ----------
-    residual : callable
-        q (nq,) -> (nc,) [m, rad].
-    jacobian : callable
-        q (nq,) -> (nc, nv), derivative of the residual along v.
-    integrate : callable
-        q (nq,), dv (nv,) -> q (nq,): moves q along the tangent dv.
-    q : array_like, shape (nq,)
-        Guess.
-    free : array_like of int, optional
-        Indices of speeds along which q may change, or a mask (nv,); default all.
-    lower, upper : array_like, shape (nq,), optional
-        Position limits; infinite where there are none.
-    tolerance : float
-        Largest residual, each relative to its lever arm: the norm of its row of the Jacobian.
-    closed : float
-        Where an attempt comes no nearer, a largest residual below this will do [m, rad]: that of
-        redundant rows, which rounded dimensions keep from zero.
-    guesses : int
-        How many guesses around the given one to try.
-    others : iterable of ndarray, shape (nq,)
-        Guesses to try after those.
-    spread : float or array_like, shape (nv,)
-        Size of the largest changes of the guess, over pi [rad, m].
-    seed : int
-        Of the changes.
-    iterations : int
-        Of one attempt.
-    rank : float, optional
-        Singular values of the Jacobian, whose rows have length one, and rows below this part of the
-        largest one count as zero. Default: those that are rounding.
-    tell : callable
-        Called before each attempt with what it is.
-
-    Returns
-    -------
-    ndarray, shape (nq,)
-
-    Raises
-    ------
-    AssemblyError
-        If the loops do not close. ``.q`` is the posture where they come nearest and
-        ``.residual`` (nc,) [m, rad] what is left there: not numbers if they are none at all
+    residual: q (nq,) -> (nc,) [m, rad].
+    jacobian: q (nq,) -> (nc, nv), derivative of the residual along v.
+    integrate: q (nq,), dv (nv,) -> q (nq,): moves q along the tangent dv.
+    q (nq,): Guess.
+    free, optional: Indices of speeds along which q may change, or a mask (nv,); default all.
+    lower, upper (nq,), optional: Position limits; infinite where there are none.
+    tolerance: Largest residual, each relative to its lever arm: the norm of its row of the
+        Jacobian.
+    closed: Where an attempt comes no nearer, a largest residual below this will do [m, rad]: that
+        of redundant rows, which rounded dimensions keep from zero.
+    guesses: How many guesses around the given one to try.
+    others (nq,): Guesses to try after those.
+    spread (nv,): Size of the largest changes of the guess, over pi [rad, m].
+    seed: Of the changes.
+    iterations: Of one attempt.
+    rank, optional: Singular values of the Jacobian, whose rows have length one, and rows below this
+        part of the largest one count as zero. Default: those that are rounding.
+    tell: Called before each attempt with what it is.
+    Returns (nq,)
+    Raises AssemblyError: If the loops do not close. ``.q`` is the posture where they come nearest
+        and ``.residual`` (nc,) [m, rad] what is left there: not numbers if they are none at all
         postures that were tried.
     """
     start = checked("q", q, None)

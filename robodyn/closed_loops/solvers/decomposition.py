@@ -18,13 +18,10 @@ __all__ = ["Decomposition", "decompose", "groups", "pivots"]
 class Decomposition:
     """``scaled.matrix = U diag(values) Vt`` and its rank [Mufti 1983, App., (A-9)].
 
-    Attributes
-    ----------
-    scaled : Scaled
-    U : ndarray, shape (n, nc, nc)
-    values : ndarray, shape (n, min(nc, nv))
-    Vt : ndarray, shape (n, nv, nv)
-    rank : ndarray of int, shape (n,)
+    U (n, nc, nc)
+    values (n, min(nc, nv))
+    Vt (n, nv, nv)
+    rank (n,)
     """
 
     scaled: Scaled
@@ -72,18 +69,11 @@ def pivots(A: Array, count: int, first: Array | None = None, tolerance: float = 
     the volume that they span is as large as a greedy choice makes it. Of columns that are equally
     large but for rounding it takes the first, so the choice is the same on every computer.
 
-    Parameters
-    ----------
-    A : ndarray, shape (n, m, columns)
-    count : int
-        How many to take, at most the rank.
-    first : ndarray of bool, shape (columns,), optional
-        These are taken as long as one of them has a part above ``tolerance`` of its length.
-
-    Returns
-    -------
-    ndarray of int, shape (n, count)
-        In the order in which they were taken.
+    A (n, m, columns)
+    count: How many to take, at most the rank.
+    first (columns,), optional: These are taken as long as one of them has a part above
+        ``tolerance`` of its length.
+    Returns (n, count): In the order in which they were taken.
     """
     rest = A.copy()
     length = np.linalg.norm(A, axis=-2)

@@ -23,18 +23,11 @@ __all__ = ["ConstrainedHybrid", "constrained_hybrid"]
 class ConstrainedHybrid:
     """Solution of ``M a + h = tau + K^T lam``, ``K a = -k`` with mixed unknowns.
 
-    Attributes
-    ----------
-    a : ndarray, shape (..., nv)
-        All accelerations, given and solved for.
-    tau : ndarray, shape (..., nv)
-        All generalised forces, given and solved for [N, N m].
-    multipliers : ndarray, shape (..., nc)
-        lam [N, N m].
-    rank : ndarray of int, shape (...)
-        Of the columns of K that belong to free speeds.
-    residual : ndarray, shape (...)
-        Largest ``|K a + k|`` relative to its terms.
+    a (..., nv): All accelerations, given and solved for.
+    tau (..., nv): All generalised forces, given and solved for [N, N m].
+    multipliers (..., nc): lam [N, N m].
+    rank (...): Of the columns of K that belong to free speeds.
+    residual (...): Largest ``|K a + k|`` relative to its terms.
     """
 
     a: Array
@@ -66,34 +59,19 @@ def constrained_hybrid(
     Where more speeds are controlled than there are motions, the tau_c of least 2-norm is taken,
     and then the lam of least 2-norm.
 
-    Parameters
-    ----------
-    M : array_like, shape (..., nv, nv)
-    h : array_like, shape (..., nv)
-    K : array_like, shape (..., nc, nv)
-    k : array_like, shape (..., nc)
-    controlled : array_like of int, shape (m,)
-        Indices of controlled speeds, or a mask (nv,).
-    a_controlled : array_like, shape (..., m)
-        Their accelerations, in ascending order of the indices.
-    tau_free : array_like, shape (..., nv - m)
-        Generalised forces of the others, in ascending order; zero for passive joints.
-    method : str
-        As in `constrained_accelerations`.
-    tolerance : float
-        For controlled accelerations that the loops tie to each other.
-
-    Returns
-    -------
-    ConstrainedHybrid
-
-    Raises
-    ------
-    ActuationError
-        If controlled accelerations contradict each other; ``.direction`` (nv,) holds the
-        coefficients of the sum over them that the loops fix.
-    SingularError
-        If the free speeds have no inertia on the motions left to them.
+    M (..., nv, nv)
+    h (..., nv)
+    K (..., nc, nv)
+    k (..., nc)
+    controlled (m,): Indices of controlled speeds, or a mask (nv,).
+    a_controlled (..., m): Their accelerations, in ascending order of the indices.
+    tau_free (..., nv - m): Generalised forces of the others, in ascending order; zero for passive
+        joints.
+    method: As in `constrained_accelerations`.
+    tolerance: For controlled accelerations that the loops tie to each other.
+    Raises ActuationError: If controlled accelerations contradict each other; ``.direction`` (nv,)
+        holds the coefficients of the sum over them that the loops fix.
+    Raises SingularError: If the free speeds have no inertia on the motions left to them.
     """
     K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]

@@ -21,13 +21,9 @@ __all__ = ["IndependentSpeeds", "independent_speeds"]
 class IndependentSpeeds:
     """Coordinates of the motions that constraints leave.
 
-    Attributes
-    ----------
-    independent, dependent : tuple of int
-        Indices of speeds, ascending.
-    conditioning : float
-        Smallest singular value of the rows of an orthonormal null space that belong to the
-        independent speeds: 1 is best, 0 where they stop determining the motion.
+    independent, dependent: Indices of speeds, ascending.
+    conditioning: Smallest singular value of the rows of an orthonormal null space that belong to
+        the independent speeds: 1 is best, 0 where they stop determining the motion.
     """
 
     independent: tuple[int, ...]
@@ -47,22 +43,12 @@ def independent_speeds(
 
     Pivoting of the null space takes the speeds whose rows span the largest volume.
 
-    Parameters
-    ----------
-    K : array_like, shape (nc, nv)
-    preferred : array_like of int
-        Indices of speeds, e.g. the actuated ones.
-    M : array_like, shape (nv, nv), optional
-        Mass matrix; compares speeds in m/s and rad/s by their kinetic energy.
-    strict : bool
-        Insist on all preferred speeds (as many as there are motions, if there are more).
-    tolerance : float
-        For the rank of K.
-
-    Raises
-    ------
-    SingularError
-        With ``strict``, if the preferred speeds depend on each other.
+    K (nc, nv)
+    preferred: Indices of speeds, e.g. the actuated ones.
+    M (nv, nv), optional: Mass matrix; compares speeds in m/s and rad/s by their kinetic energy.
+    strict: Insist on all preferred speeds (as many as there are motions, if there are more).
+    tolerance: For the rank of K.
+    Raises SingularError: With ``strict``, if the preferred speeds depend on each other.
     """
     K = checked("K", K, None, None)
     nv = K.shape[-1]

@@ -31,18 +31,12 @@ PROBE = 2.0**-10
 class Problem:
     """Loops to close: functions of `assemble`, free speeds and limits.
 
-    Attributes
-    ----------
-    residual, jacobian, integrate : callable
-    free : ndarray of int
-        Speeds along which q may change.
-    lower, upper : ndarray, shape (nq,)
-    moves : ndarray, shape (nv, nq)
-        Derivatives of limited coordinates along speeds.
-    rows : ndarray, shape (nc,)
-        Lever arms of the residuals: largest norms of the rows of the Jacobian at some postures.
-    rank : float
-        Scaled singular values below this part of the largest take no part in a step.
+    free: Speeds along which q may change.
+    lower, upper (nq,)
+    moves (nv, nq): Derivatives of limited coordinates along speeds.
+    rows (nc,): Lever arms of the residuals: largest norms of the rows of the Jacobian at some
+        postures.
+    rank: Scaled singular values below this part of the largest take no part in a step.
     """
 
     residual: Callable[[Array], Array]
@@ -146,11 +140,8 @@ def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> t
     convergence is quadratic, with redundant constraints too. After the tolerance is met the
     iteration goes on as long as it halves the residual.
 
-    Returns
-    -------
-    q : ndarray, shape (nq,)
-    size : float
-        Largest scaled residual there; infinite where the guess has none that is a number.
+    Returns q (nq,)
+    Returns size: Largest scaled residual there; infinite where the guess has none that is a number.
     """
     r, K = problem.linearised(q)
     if not np.isfinite(K).all():

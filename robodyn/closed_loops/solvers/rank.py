@@ -30,32 +30,20 @@ class RankAnalysis:
 
     What is asked for is computed then, once: a rank takes less time than dependencies.
 
-    Parameters
-    ----------
-    batch : tuple of int
-        Leading axes of K.
-    scale : callable
-        Gives the scaled K.
-    tolerance : float
-        As of `rank_analysis`.
-    distance : callable, optional
-        Another measure of the distance.
-
-    Attributes
-    ----------
-    rank : ndarray of int, shape (...)
-    independent : ndarray of bool, shape (..., nc)
-        A largest set of independent rows.
-    coefficients : ndarray, shape (..., nc, nc)
-        Row i of K is the sum over j of ``coefficients[i, j]`` times row j, over independent j.
-    depends : ndarray of bool, shape (..., nc, nc)
-        Whether the redundant row i needs the independent row j; all False for independent and
-        for zero rows.
-    singular_values : ndarray, shape (..., min(nc, nv))
-        Of the scaled K, descending.
-    distance : ndarray, shape (...)
-        Of the scaled K to a matrix of lower rank, which is the smallest singular value that is not
-        zero; infinite if the rank is zero. `Robot.loop_rank` has another one, see there.
+    batch: Leading axes of K.
+    scale: Gives the scaled K.
+    tolerance: As of `rank_analysis`.
+    distance, optional: Another measure of the distance.
+    rank (...)
+    independent (..., nc): A largest set of independent rows.
+    coefficients (..., nc, nc): Row i of K is the sum over j of ``coefficients[i, j]`` times row j,
+        over independent j.
+    depends (..., nc, nc): Whether the redundant row i needs the independent row j; all False for
+        independent and for zero rows.
+    singular_values (..., min(nc, nv)): Of the scaled K, descending.
+    distance (...): Of the scaled K to a matrix of lower rank, which is the smallest singular value
+        that is not zero; infinite if the rank is zero. `Robot.loop_rank` has another one, see
+        there.
     """
 
     def __init__(
@@ -148,10 +136,7 @@ class RankAnalysis:
     def redundant(self, row: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
         """Redundant rows of K and the independent ones that each follows from.
 
-        Parameters
-        ----------
-        row : tuple of int
-            Index of the leading axes; empty for one system.
+        row: Index of the leading axes; empty for one system.
         """
         free, depends = self.independent[row], self.depends[row]
         return {
@@ -168,18 +153,9 @@ def rank_analysis(
     radians can be compared. Independent rows are found by QR factorisation of K^T with column
     pivoting.
 
-    Parameters
-    ----------
-    K : array_like, shape (..., nc, nv)
-        Rows in any units.
-    M : array_like, shape (..., nv, nv), optional
-        Mass matrix.
-    tolerance : float
-        Scaled singular values below this part of the largest one count as zero.
-
-    Returns
-    -------
-    RankAnalysis
+    K (..., nc, nv): Rows in any units.
+    M (..., nv, nv), optional: Mass matrix.
+    tolerance: Scaled singular values below this part of the largest one count as zero.
     """
     K = checked("K", K, None, None).copy()  # the caller's may change
     if M is not None:
@@ -241,21 +217,10 @@ def null_space(
 ) -> Array:
     """Orthonormal basis of the motions that constraints leave, ``K Z = 0``, ``Z^T Z = 1``.
 
-    Parameters
-    ----------
-    K : array_like, shape (..., nc, nv)
-    M : array_like, shape (..., nv, nv), optional
-        Mass matrix; only scales what counts as zero.
-    tolerance : float
-
-    Returns
-    -------
-    ndarray, shape (..., nv, nv - rank)
-
-    Raises
-    ------
-    ShapeError
-        If K has different ranks in the batch.
+    K (..., nc, nv)
+    M (..., nv, nv), optional: Mass matrix; only scales what counts as zero.
+    Returns (..., nv, nv - rank)
+    Raises ShapeError: If K has different ranks in the batch.
     """
     batch, found, rank = _one_rank(K, M, tolerance)
     Z = found.null(np.arange(len(found.rank)), rank) / found.scaled.columns[:, :, None]
@@ -275,22 +240,11 @@ def null_space_partition(
 
     Rows of independent speeds are rows of the unit matrix, those of dependent ones are B_vu.
 
-    Parameters
-    ----------
-    K : array_like, shape (..., nc, nv)
-    independent : array_like of int, shape (nv - rank,)
-        Indices of the independent speeds; columns of Z in ascending order.
-    M : array_like, shape (..., nv, nv), optional
-    tolerance : float
-
-    Returns
-    -------
-    ndarray, shape (..., nv, nv - rank)
-
-    Raises
-    ------
-    SingularError
-        If those speeds do not determine the motion.
+    K (..., nc, nv)
+    independent (nv - rank,): Indices of the independent speeds; columns of Z in ascending order.
+    M (..., nv, nv), optional
+    Returns (..., nv, nv - rank)
+    Raises SingularError: If those speeds do not determine the motion.
     """
     Z = null_space(K, M, tolerance=tolerance)
     nv, dof = Z.shape[-2:]

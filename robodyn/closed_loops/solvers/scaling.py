@@ -18,16 +18,9 @@ __all__ = ["Scaled", "column_scale", "flat", "row_lengths", "scaled", "speed_set
 def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
     """Broadcast the leading axes of arrays together and make one axis of them.
 
-    Parameters
-    ----------
-    *arrays : tuple of ndarray and int
-        An array and the number of its own last axes.
-
-    Returns
-    -------
-    batch : tuple of int
-        The common leading axes.
-    flat : list of ndarray, shape (n, ...)
+    *arrays: An array and the number of its own last axes.
+    Returns batch: The common leading axes.
+    Returns flat (n, ...)
     """
     leading = [array.shape[: array.ndim - own] for array, own in arrays]
     try:
@@ -47,10 +40,7 @@ def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
 def speed_set(name: str, indices: ArrayLike, nv: int) -> Array:
     """Indices of speeds, sorted; a mask of length nv will do.
 
-    Raises
-    ------
-    ShapeError
-        If one is out of range or named twice.
+    Raises ShapeError: If one is out of range or named twice.
     """
     given = np.asarray(indices)
     if given.dtype == bool and given.shape == (nv,):
@@ -79,13 +69,10 @@ class Scaled:
     Rows in m and rad stand beside each other, and so do speeds in m/s and rad/s; only after
     scaling does the size of a singular value mean something.
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (n, nc, nv)
-        ``rows * K / columns``: rows of unit norm, small ones less; rounding in zero rows cleared.
-    rows : ndarray, shape (n, nc)
-    columns : ndarray, shape (n, nv)
-        Square roots of the inertias M_ii, or ones.
+    matrix (n, nc, nv): ``rows * K / columns``: rows of unit norm, small ones less; rounding in zero
+        rows cleared.
+    rows (n, nc)
+    columns (n, nv): Square roots of the inertias M_ii, or ones.
     """
 
     matrix: Array
@@ -118,10 +105,8 @@ def row_lengths(norms: Array, small: float = SMALL_ROW) -> Array:
 def scaled(K: Array, M: Array | None = None) -> Scaled:
     """Scale columns by the inertias, rows to unit norm, small ones to less.
 
-    Parameters
-    ----------
-    K : ndarray, shape (n, nc, nv)
-    M : ndarray, shape (n, nv, nv), optional
+    K (n, nc, nv)
+    M (n, nv, nv), optional
     """
     n, nc, nv = K.shape
     columns = np.ones((n, nv)) if M is None else column_scale(M)

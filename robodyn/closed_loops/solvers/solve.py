@@ -31,19 +31,12 @@ __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed", "s
 class ConstrainedSolution(NamedTuple):
     """Solution of ``M a = force + K^T lam``, ``K a = -k``.
 
-    Attributes
-    ----------
-    a : ndarray, shape (..., nv)
-        Accelerations [m/s^2, rad/s^2].
-    multipliers : ndarray, shape (..., nc)
-        lam [N, N m]; of least 2-norm where redundant constraints leave a choice.
-    rank : ndarray of int, shape (...)
-        Of K.
-    residual : ndarray, shape (...)
-        Largest ``|K a + k|`` relative to its terms; above rounding where redundant constraints
-        have right sides that contradict each other.
-    method : str
-        The one that was used.
+    a (..., nv): Accelerations [m/s^2, rad/s^2].
+    multipliers (..., nc): lam [N, N m]; of least 2-norm where redundant constraints leave a choice.
+    rank (...): Of K.
+    residual (...): Largest ``|K a + k|`` relative to its terms; above rounding where redundant
+        constraints have right sides that contradict each other.
+    method: The one that was used.
     """
 
     a: Array
@@ -69,32 +62,17 @@ def constrained_accelerations(
     Redundant constraints with contradicting right sides are met in the least squares sense; see
     ``residual``.
 
-    Parameters
-    ----------
-    M : array_like, shape (..., nv, nv)
-        Mass matrix [kg, kg m, kg m^2].
-    force : array_like, shape (..., nv)
-        Generalised force tau - h [N, N m].
-    K : array_like, shape (..., nc, nv)
-        Constraint Jacobian, rows in any units.
-    k : array_like, shape (..., nc)
-        Kdot v and stabilisation terms.
-    method : {"auto", "kkt", "schur", "nullspace", "partition"}
-        All give one answer. "auto" takes "nullspace" if few motions may be left, else "schur".
-    tolerance : float
-        A scaled row whose part outside the span of the others is below this counts as following
-        from them. The rank is that by singular values, except within a small factor of this.
-
-    Returns
-    -------
-    ConstrainedSolution
-
-    Raises
-    ------
-    SingularError
-        If M is singular on the motions that the constraints leave; ``.rows`` are the systems of
-        the flattened batch.
-    ShapeError
+    M (..., nv, nv): Mass matrix [kg, kg m, kg m^2].
+    force (..., nv): Generalised force tau - h [N, N m].
+    K (..., nc, nv): Constraint Jacobian, rows in any units.
+    k (..., nc): Kdot v and stabilisation terms.
+    method {"auto", "kkt", "schur", "nullspace", "partition"}: All give one answer. "auto" takes
+        "nullspace" if few motions may be left, else "schur".
+    tolerance: A scaled row whose part outside the span of the others is below this counts as
+        following from them. The rank is that by singular values, except within a small factor of
+        this.
+    Raises SingularError: If M is singular on the motions that the constraints leave; ``.rows`` are
+        the systems of the flattened batch.
     """
     K = shaped("K", K, None, None)
     return solve_mixed(M, force, K, k, None, method, tolerance)
@@ -111,14 +89,9 @@ def solve_mixed(
 ) -> ConstrainedSolution:
     """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
 
-    Parameters
-    ----------
-    M, K, k, method, tolerance
-        As there, of all speeds, by which rows and columns are scaled.
-    x : array_like, shape (..., nv)
-        Generalised forces of free speeds, accelerations of the others.
-    free : ndarray of int or None
-        Indices of the free speeds, ascending; None for all.
+    M, K, k, method, tolerance: As there, of all speeds, by which rows and columns are scaled.
+    x (..., nv): Generalised forces of free speeds, accelerations of the others.
+    free: Indices of the free speeds, ascending; None for all.
     """
     nc, nv = K.shape[-2:]
     if method != "auto" and method not in METHODS:

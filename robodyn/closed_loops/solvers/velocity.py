@@ -29,29 +29,16 @@ def project_velocity(
     Nearest in the norm of the kinetic energy of the difference if M is given (what an impact of
     the loops closing would do), else in the 2-norm.
 
-    Parameters
-    ----------
-    K : array_like, shape (..., nc, nv)
-    v : array_like, shape (..., nv)
-        Wanted velocity [m/s, rad/s].
-    M : array_like, shape (..., nv, nv), optional
-        Mass matrix.
-    free : array_like of int, optional
-        Indices of speeds that may change, or a mask (nv,); default all. The others keep v.
-    rhs : array_like, shape (..., nc), optional
-        psi: explicit time derivatives of the constraints; default zero.
-    tolerance : float
-        Relative to the terms of ``K v + psi``.
-
-    Returns
-    -------
-    ndarray, shape (..., nv)
-
-    Raises
-    ------
-    AssemblyError
-        If the held speeds contradict the constraints; ``.residual`` (nc,) is what is left, in
-        the first such row of the batch.
+    K (..., nc, nv)
+    v (..., nv): Wanted velocity [m/s, rad/s].
+    M (..., nv, nv), optional: Mass matrix.
+    free, optional: Indices of speeds that may change, or a mask (nv,); default all. The others keep
+        v.
+    rhs (..., nc), optional: psi: explicit time derivatives of the constraints; default zero.
+    tolerance: Relative to the terms of ``K v + psi``.
+    Returns (..., nv)
+    Raises AssemblyError: If the held speeds contradict the constraints; ``.residual`` (nc,) is what
+        is left, in the first such row of the batch.
     """
     K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]

@@ -71,23 +71,10 @@ def as_inputs(
 ) -> tuple[list[Array], tuple[int, ...], Any]:
     """Check and convert the inputs of a function.
 
-    Parameters
-    ----------
-    ports : sequence of Port
-    values : sequence of array_like, shape (..., *port.shape)
-
-    Returns
-    -------
-    arrays : list of ndarray
-        C-contiguous, aligned, of one dtype.
-    batch : tuple of int
-        Their leading axes, broadcast together.
-    dtype : numpy dtype
-        float32 if all inputs are, else float64.
-
-    Raises
-    ------
-    ShapeError
+    values (..., *port.shape)
+    Returns arrays: C-contiguous, aligned, of one dtype.
+    Returns batch: Their leading axes, broadcast together.
+    Returns dtype: float32 if all inputs are, else float64.
     """
     check_count(ports, len(values))
     arrays = [_as_array(port, value) for port, value in zip(ports, values, strict=True)]
@@ -116,19 +103,9 @@ def common_batch(ports: Sequence[Port], arrays: Sequence[Any]) -> tuple[int, ...
 def as_outputs(ports: Sequence[Port], out: Any, batch: tuple[int, ...], dtype: Any) -> list[Array]:
     """Check the arrays to write into, or make them.
 
-    Parameters
-    ----------
-    ports : sequence of Port
-    out : ndarray, tuple of ndarray or None
-        An array for one output, a tuple of arrays for several, None for new ones.
-    batch : tuple of int
-        Leading axes.
-    dtype : numpy dtype
-
-    Raises
-    ------
-    ShapeError
-        If one is not a writeable, C-contiguous array of the right shape and dtype.
+    out: An array for one output, a tuple of arrays for several, None for new ones.
+    batch: Leading axes.
+    Raises ShapeError: If one is not a writeable, C-contiguous array of the right shape and dtype.
     """
     if out is None:
         return [np.empty((*batch, *port.shape), dtype) for port in ports]
@@ -169,10 +146,7 @@ def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> N
 def written(result: Array, out: Array | None) -> Array:
     """A result, copied into ``out`` where that is given.
 
-    Raises
-    ------
-    ShapeError
-        If it does not fit.
+    Raises ShapeError: If it does not fit.
     """
     if out is None:
         return result

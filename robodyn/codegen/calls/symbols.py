@@ -22,16 +22,8 @@ __all__ = ["call_with_symbols", "symbolic_array"]
 def symbolic_array(name: str, value: Any) -> Array:
     """An array of symbols and real numbers.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument, for messages.
-    value : array_like
-
-    Raises
-    ------
-    ShapeError
-        For elements that are neither, and lists that are no array.
+    name: Of the argument, for messages.
+    Raises ShapeError: For elements that are neither, and lists that are no array.
     """
     try:
         given = np.asarray(value, object)
@@ -53,21 +45,10 @@ def _real(x: Any) -> float:
 def call_with_symbols(program: Program, arrays: Sequence[Array]) -> tuple[Array, ...]:
     """The results of a program, written into the equations that its arguments belong to.
 
-    Parameters
-    ----------
-    program : Program
-    arrays : sequence of ndarray
-        Its inputs, from `symbolic_array`; leading axes broadcast together.
-
-    Returns
-    -------
-    results : tuple of ndarray, shape (..., *port.shape)
-        Of symbols, and of numbers where a result depends on no symbol.
-
-    Raises
-    ------
-    ShapeError
-        If an argument does not fit, or symbols belong to different equations.
+    arrays: Its inputs, from `symbolic_array`; leading axes broadcast together.
+    Returns results (..., *port.shape): Of symbols, and of numbers where a result depends on no
+        symbol.
+    Raises ShapeError: If an argument does not fit, or symbols belong to different equations.
     """
     ports = program.inputs
     for port, array in zip(ports, arrays, strict=True):

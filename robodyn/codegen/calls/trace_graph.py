@@ -31,10 +31,7 @@ class Untraceable(Exception):
 class TraceGraph(Graph):
     """A graph whose symbols replace numbers in a function of the user, such as a controller.
 
-    Attributes
-    ----------
-    most : int or None
-        Largest number of nodes that inserted programs may lead to.
+    most: Largest number of nodes that inserted programs may lead to.
     """
 
     __slots__ = ("_asked", "_inlined", "most")
@@ -61,10 +58,7 @@ class TraceGraph(Graph):
     def inlined(self, program: Program, numbers: Sequence[Number]) -> list[Number]:
         """Results of a program, which is inserted once for the same numbers.
 
-        Raises
-        ------
-        Untraceable
-            If the graph has too many nodes afterwards.
+        Raises Untraceable: If the graph has too many nodes afterwards.
         """
         given = [numbers[k] for k in program.needed]
         key = id(program), *(x.edge if isinstance(x, Scalar) else float(x).hex() for x in given)
@@ -121,21 +115,12 @@ class _Watched(dict[int, float]):
 class _Part:
     """The nodes that a program adds to a graph.
 
-    Attributes
-    ----------
-    program : Program
-    before : tuple of list of int
-        Operations and operands of the nodes before, constants without their values.
-    added : tuple of list of int
-        Those of the new nodes.
-    values : dict of int to float
-        Of new constants.
-    known : dict
-        New nodes by what they are.
-    asked : dict
-        Nodes before that constants of the program are, by their keys; ``None`` for new ones.
-    results : list of (int or None, int or float)
-        Of each result, which of the given numbers it is, or its edge, or its value.
+    before: Operations and operands of the nodes before, constants without their values.
+    added: Those of the new nodes.
+    values: Of new constants.
+    known: New nodes by what they are.
+    asked: Nodes before that constants of the program are, by their keys; ``None`` for new ones.
+    results: Of each result, which of the given numbers it is, or its edge, or its value.
     """
 
     program: Program

@@ -72,18 +72,11 @@ def assignments(
 ) -> Iterator[tuple[str, str]]:
     """Name and expression of each node, in order of evaluation.
 
-    Parameters
-    ----------
-    symbol : callable
-        Text of a scalar input.
-    number : callable
-        Text of a constant.
-    call : callable
-        Text of a function of its arguments.
-    select : callable
-        Text of a choice: from a comparison, and the texts where it holds and where it does not.
-    functions : mapping of str to str
-        Functions that have other names than in numpy.
+    symbol: Text of a scalar input.
+    number: Text of a constant.
+    call: Text of a function of its arguments.
+    select: Text of a choice: from a comparison, and the texts where it holds and where it does not.
+    functions: Functions that have other names than in numpy.
     """
     graph = program.graph
     for node in program.live():
@@ -117,10 +110,7 @@ def results(program: Program, number: Text) -> list[str]:
 def legal_name(name: str, reserved: Collection[str] = ()) -> str:
     """A name of ASCII letters, digits and underscores that begins with a letter.
 
-    Parameters
-    ----------
-    reserved : collection of str
-        Words that it may not be; an underscore is added to these.
+    reserved: Words that it may not be; an underscore is added to these.
     """
     legal = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not legal[:1].isalpha():
@@ -168,12 +158,8 @@ def places(
 ) -> tuple[list[str], list[str]]:
     """Text of each number of the inputs, and of each number of the outputs.
 
-    Parameters
-    ----------
-    names : list of str
-        Of all arrays, from `argument_names`.
-    element : callable
-        Text of an element, from the array's name, its port and the index.
+    names: Of all arrays, from `argument_names`.
+    element: Text of an element, from the array's name, its port and the index.
     """
     texts = [
         element(name, port, k)
@@ -201,12 +187,8 @@ def statements(
 ) -> Iterator[str]:
     """Statements of C for one state: a constant for each node, then the stores.
 
-    Parameters
-    ----------
-    names : list of str
-        Of all arrays, from `argument_names`.
-    element : callable
-        Text of an element, from the array's name, its port and the index.
+    names: Of all arrays, from `argument_names`.
+    element: Text of an element, from the array's name, its port and the index.
     """
     suffix = "" if dtype == "double" else "f"
     given, written = places(program, names, element)

@@ -26,24 +26,12 @@ def c_source(
 ) -> str:
     """C99 source of a program.
 
-    Parameters
-    ----------
-    name : str, optional
-        Of the function. Default: the program's.
-    constants : mapping of str to float
-        Numbers for inputs that are no arguments then, but constants with their names.
-
-    Returns
-    -------
-    source : str
-        ``void name(const dtype *input, ..., dtype *output, ...)``; arrays are row-major.
-
-    Raises
-    ------
-    UnknownNameError
-        For another dtype, or a constant that is no input.
-    SettingsError
-        For a constant that is an array.
+    name, optional: Of the function. Default: the program's.
+    constants: Numbers for inputs that are no arguments then, but constants with their names.
+    Returns source: ``void name(const dtype *input, ..., dtype *output, ...)``; arrays are
+        row-major.
+    Raises UnknownNameError: For another dtype, or a constant that is no input.
+    Raises SettingsError: For a constant that is an array.
     """
     values = named_constants(program, constants)
     names, inputs = argument_names(program), len(program.inputs)

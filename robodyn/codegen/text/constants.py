@@ -15,14 +15,9 @@ __all__ = ["named_constants"]
 def named_constants(program: Program, given: Mapping[str, float] | None) -> dict[str, float]:
     """Numbers for inputs of one number each, by name.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such input.
-    SettingsError
-        If it is an array.
-    ShapeError
-        For what is no finite number.
+    Raises UnknownNameError: If there is no such input.
+    Raises SettingsError: If it is an array.
+    Raises ShapeError: For what is no finite number.
     """
     ports = {port.name: port for port in program.inputs}
     found = {}

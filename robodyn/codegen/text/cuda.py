@@ -29,22 +29,11 @@ THREADS, BLOCKS = 128, 65535
 def cuda_source(program: Program, name: str | None = None, dtype: Precision = "double") -> str:
     """CUDA C source of a program.
 
-    Parameters
-    ----------
-    name : str, optional
-        Of the kernel. Default: the program's.
-
-    Returns
-    -------
-    source : str
-        ``extern "C" __global__ void name(n, const dtype *input, ..., dtype *output, ...)`` for n
-        states (``long long``, which has 64 bits everywhere); the arrays of a state are row-major
-        and stand one after another.
-
-    Raises
-    ------
-    UnknownNameError
-        For another dtype.
+    name, optional: Of the kernel. Default: the program's.
+    Returns source: ``extern "C" __global__ void name(n, const dtype *input, ..., dtype *output,
+        ...)`` for n states (``long long``, which has 64 bits everywhere); the arrays of a state are
+        row-major and stand one after another.
+    Raises UnknownNameError: For another dtype.
     """
     names, inputs = argument_names(program, taken=("n", "i", "step")), len(program.inputs)
     arguments = ["const long long n"]
@@ -81,17 +70,9 @@ class CudaFunction:
     axes are batches and broadcast together. It returns cupy arrays, or writes into ``out``, without
     waiting for the device. The kernel is compiled at the first call.
 
-    Parameters
-    ----------
-    dtype : {"double", "float"}
-        Of the arithmetic; inputs of another type are converted.
-
-    Raises
-    ------
-    MissingExtraError
-        Without cupy.
-    ShapeError
-        When called with arrays that do not fit.
+    dtype {"double", "float"}: Of the arithmetic; inputs of another type are converted.
+    Raises MissingExtraError: Without cupy.
+    Raises ShapeError: When called with arrays that do not fit.
     """
 
     inputs: tuple[Port, ...]

@@ -54,15 +54,8 @@ Signed = tuple[bool, str]
 def latex(program: Program, constants: Mapping[str, float] | None = None) -> str:
     r"""Equations of a program, in an order in which they can be evaluated.
 
-    Parameters
-    ----------
-    constants : mapping of str to float
-        Numbers for inputs, which stand before the equations.
-
-    Returns
-    -------
-    text : str
-        An ``align*`` environment (package amsmath). Constants have 12 significant digits.
+    constants: Numbers for inputs, which stand before the equations.
+    Returns text: An ``align*`` environment (package amsmath). Constants have 12 significant digits.
     """
     writer = _Writer(program)
     lines = writer.values(named_constants(program, constants)) + writer.equations()

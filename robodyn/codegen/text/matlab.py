@@ -75,24 +75,11 @@ end
 def matlab_source(program: Program, name: str, about: str, dtype: Precision = "double") -> str:
     """The text of ``name.m``, a function of one state.
 
-    Parameters
-    ----------
-    name : str
-        Of the function, and of the file; one that MATLAB allows.
-    about : str
-        What the function computes.
-    dtype : {"double", "float"}
-        Of the arithmetic: ``double`` or ``single`` of MATLAB.
-
-    Returns
-    -------
-    source : str
-        Vectors may be rows or columns, results are columns.
-
-    Raises
-    ------
-    UnknownNameError
-        For another dtype.
+    name: Of the function, and of the file; one that MATLAB allows.
+    about: What the function computes.
+    dtype {"double", "float"}: Of the arithmetic: ``double`` or ``single`` of MATLAB.
+    Returns source: Vectors may be rows or columns, results are columns.
+    Raises UnknownNameError: For another dtype.
     """
     names = argument_names(program, {*RESERVED, name})
     head = matlab_head(name, about, names, program.inputs, program.outputs)
@@ -111,10 +98,7 @@ def matlab_head(
 ) -> Iterator[str]:
     """Lines at the beginning of a function: its arguments, which are looked at.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of all inputs and outputs.
+    names: Of all inputs and outputs.
     """
     taken, given = names[: len(inputs)], names[len(inputs) :]
     yield f"function [{', '.join(given)}] = {name}({', '.join(taken)})"

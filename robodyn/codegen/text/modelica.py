@@ -50,21 +50,10 @@ end real_sqrt;
 def modelica_function(program: Program, name: str, about: str) -> str:
     """A function of one state, which calls the function `REAL_SQRT` of its package.
 
-    Parameters
-    ----------
-    name : str
-        One that Modelica allows.
-    about : str
-        What the function computes.
-
-    Returns
-    -------
-    source : str
-
-    Raises
-    ------
-    SettingsError
-        For equations with infinite numbers, which Modelica cannot write.
+    name: One that Modelica allows.
+    about: What the function computes.
+    Returns source
+    Raises SettingsError: For equations with infinite numbers, which Modelica cannot write.
     """
     names = argument_names(program, {*RESERVED, name})
     given, written = places(program, names, _element)

@@ -39,15 +39,8 @@ def _argument(name, x, shape):
 def python_prologue(dtype: Precision = "double") -> str:
     """What stands before functions in their module.
 
-    Parameters
-    ----------
-    dtype : {"double", "float"}
-        Of the arithmetic.
-
-    Raises
-    ------
-    UnknownNameError
-        For another dtype.
+    dtype {"double", "float"}: Of the arithmetic.
+    Raises UnknownNameError: For another dtype.
     """
     return _ARGUMENT.format(dtype=_kind(dtype))
 
@@ -55,14 +48,9 @@ def python_prologue(dtype: Precision = "double") -> str:
 def python_function(program: Program, name: str, about: str, dtype: Precision = "double") -> str:
     """A function over numpy arrays, whose leading axes are batches.
 
-    Parameters
-    ----------
-    name : str
-        One that Python allows.
-    about : str
-        What the function computes.
-    dtype : {"double", "float"}
-        As of `python_prologue`.
+    name: One that Python allows.
+    about: What the function computes.
+    dtype {"double", "float"}: As of `python_prologue`.
     """
     names = argument_names(program, RESERVED)
     lines = [*python_head(name, about, names, program.inputs, program.outputs)]
@@ -81,10 +69,7 @@ def python_head(
 ) -> Iterator[str]:
     """Lines at the beginning of a function: its arguments, which are looked at.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Of all inputs and outputs.
+    names: Of all inputs and outputs.
     """
     taken, given = names[: len(inputs)], names[len(inputs) :]
     yield f"def {name}({', '.join(taken)}):"

@@ -49,36 +49,22 @@ _NUMBERS = (
 class EntryBuilder:
     """The call entry while it is written.
 
-    Parameters
-    ----------
-    signature : int
-        Offset [bytes] in an instance at which the address of its signature stands.
-    items : int
-        Offset [bytes] in a tuple at which its items begin.
-    hidden : int
-        Words behind the addresses of the arrays that kernels are called with.
-
-    Attributes
-    ----------
-    code : Code
-    null : Number
-        The address of nothing.
-    slow, failed, discard, done : str
-        Labels: what the entry does not take; an error is set; the same, after results were made;
-        ``result`` is what the call returns.
-    this, args, nargsf, kwnames : Number
-        What Python calls the entry with.
-    data, starts, ends, strides, made : str
-        Of each array: where its numbers begin, between which addresses they are, how far apart its
-        rows are, and the objects of results.
-    scalars, scratch : str
-        Numbers of results without axes, and of inputs that are copied.
-    shape, arguments, inputs, options, links, by_joint, numbers, columns, held, place, cells : str
-        Memory of the steps of a call.
-    table, n_in, n_out, work, descr, size, kernels : Number
-        The function that is called, known once arguments are bound: address of its table, number
-        of inputs and outputs, operations a state, dtype of the call and its size [bytes], and at
-        which word of the table the kernels of that dtype stand.
+    signature: Offset [bytes] in an instance at which the address of its signature stands.
+    items: Offset [bytes] in a tuple at which its items begin.
+    hidden: Words behind the addresses of the arrays that kernels are called with.
+    null: The address of nothing.
+    slow, failed, discard, done: Labels: what the entry does not take; an error is set; the same,
+        after results were made; ``result`` is what the call returns.
+    this, args, nargsf, kwnames: What Python calls the entry with.
+    data, starts, ends, strides, made: Of each array: where its numbers begin, between which
+        addresses they are, how far apart its rows are, and the objects of results.
+    scalars, scratch: Numbers of results without axes, and of inputs that are copied.
+    shape, arguments, inputs, options, links, by_joint, numbers, columns, held, place, cells: Memory
+        of the steps of a call.
+    table, n_in, n_out, work, descr, size, kernels: The function that is called, known once
+        arguments are bound: address of its table, number of inputs and outputs, operations a state,
+        dtype of the call and its size [bytes], and at which word of the table the kernels of that
+        dtype stand.
     """
 
     table: Number

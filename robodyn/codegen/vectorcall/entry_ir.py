@@ -198,12 +198,9 @@ def _twice() -> Code:
 def entry_ir(signature: int, items: int) -> str:
     """IR of ``vectorcall``, and of ``twice``, a kernel to try it with.
 
-    Parameters
-    ----------
-    signature : int
-        Offset [bytes] in an instance at which the address of its signature stands.
-    items : int
-        Offset [bytes] in a tuple at which its items begin, and in a list at which their address is.
+    signature: Offset [bytes] in an instance at which the address of its signature stands.
+    items: Offset [bytes] in a tuple at which its items begin, and in a list at which their address
+        is.
     """
     w = EntryBuilder(signature, items, len(HIDDEN))
     _write(w)

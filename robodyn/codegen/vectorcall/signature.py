@@ -105,14 +105,8 @@ class FiniteCheck(IntEnum):
 class Parameter:
     """A parameter of a callable.
 
-    Attributes
-    ----------
-    name : str
-        Empty if it can only be given by position.
-    role : Role
-    default : object
-    positional : bool
-        It may be given by position; those which may come first.
+    name: Empty if it can only be given by position.
+    positional: It may be given by position; those which may come first.
     """
 
     name: str
@@ -187,15 +181,11 @@ def _layout(parameters: Sequence[Parameter]) -> _Layout:
 class Signature:
     """The words that the call entry of one callable reads.
 
-    Parameters
-    ----------
-    common : int
-        Address of the words that all callables share.
-    parameters : sequence of Parameter
-        In order; a call passes the arrays to its function in this order. A tuple is kept, and what
-        follows from it.
-    at_rest : sequence of 3 ndarray, optional
-        Pose, twist and acceleration of a base at rest, for a callable that has a base motion.
+    common: Address of the words that all callables share.
+    parameters: In order; a call passes the arrays to its function in this order. A tuple is kept,
+        and what follows from it.
+    at_rest, optional: Pose, twist and acceleration of a base at rest, for a callable that has a
+        base motion.
     """
 
     def __init__(
@@ -243,29 +233,19 @@ class Signature:
     ) -> None:
         """Let calls with these options go to a function; does nothing if they already do.
 
-        Parameters
-        ----------
-        table : Table
-            Of the function.
-        options : mapping of parameter name to value
-            Others have their default. Values that cannot be compared by identity are not added,
-            nor are options that are no parameters.
-        links : sequence of str, bool or None
-            Names in the mappings, in order, with ``None`` between those of different parameters;
+        table: Of the function.
+        options: Others have their default. Values that cannot be compared by identity are not
+            added, nor are options that are no parameters.
+        links: Names in the mappings, in order, with ``None`` between those of different parameters;
             of an array over all speeds, ``True`` for each number and ``False`` for each NaN.
-        look : FiniteCheck
-            Where numbers are not finite, the slow way is asked.
-        make : callable, optional
-            Makes what is returned, of what the function gives and of the first arguments. It is
-            always the same for a function and options.
-        made_of : int
-            How many of the arguments that is.
-        places : sequence of int
-            Where the number of each name goes, if any name of a mapping by joint is given.
-        by_joint : int
-            How many inputs of the function, after the arrays, are filled from mappings by joint.
-        missing : names of arrays
-            Those that such calls leave out.
+        look: Where numbers are not finite, the slow way is asked.
+        make, optional: Makes what is returned, of what the function gives and of the first
+            arguments. It is always the same for a function and options.
+        made_of: How many of the arguments that is.
+        places: Where the number of each name goes, if any name of a mapping by joint is given.
+        by_joint: How many inputs of the function, after the arrays, are filled from mappings by
+            joint.
+        missing: Those that such calls leave out.
         """
         given = options or {}
         values = tuple(given.get(name, default) for name, default in self._options)

@@ -62,13 +62,9 @@ class Table:
     Kernels are added as they are compiled; a call that needs one that is missing goes the slow
     way, which compiles it.
 
-    Parameters
-    ----------
-    inputs, outputs : sequence of Port
-    work : int
-        Operations for one state.
-    partly_used : sequence of int, optional
-        Inputs of which results do not need all numbers. Methods look at these themselves.
+    work: Operations for one state.
+    partly_used, optional: Inputs of which results do not need all numbers. Methods look at these
+        themselves.
     """
 
     def __init__(

@@ -23,14 +23,8 @@ _X, _TWICE = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])
 class _Trial:
     """A callable that doubles three numbers, and what it has refused.
 
-    Parameters
-    ----------
-    make : callable
-        A `VectorcallType` with a slow path.
-    kernel : int
-        Address of the machine code.
-    parameters : sequence of Parameter
-    inputs : sequence of Port
+    make: A `VectorcallType` with a slow path.
+    kernel: Address of the machine code.
     """
 
     def __init__(
@@ -52,12 +46,8 @@ class _Trial:
 def works(make: Callable[[Callable[..., None]], Any], kernel: int) -> bool:
     """Whether the entry does what it should.
 
-    Parameters
-    ----------
-    make : callable
-        From a slow path to a `VectorcallType`.
-    kernel : int
-        Address of ``twice(pointers)``, which doubles three float64 numbers.
+    make: From a slow path to a `VectorcallType`.
+    kernel: Address of ``twice(pointers)``, which doubles three float64 numbers.
     """
     array = Parameter("", Role.ARRAY, positional=True)
     out = Parameter("out", Role.OUT, None, positional=True)

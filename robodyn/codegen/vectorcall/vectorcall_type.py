@@ -89,13 +89,8 @@ class _Spec(ctypes.Structure):
 class VectorcallType:
     """A type derived from ``base`` whose instances call the entry.
 
-    Parameters
-    ----------
-    base : type
-    slow : callable
-        Called as ``slow(instance, *args, **kwargs)`` with what the entry does not take.
-    code : MachineCode
-        With the symbol ``vectorcall``.
+    slow: Called as ``slow(instance, *args, **kwargs)`` with what the entry does not take.
+    code: With the symbol ``vectorcall``.
     """
 
     def __init__(self, base: type, slow: Callable[..., Any], code: MachineCode) -> None:

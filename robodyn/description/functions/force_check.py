@@ -25,13 +25,8 @@ TRIALS = 16
 def check_law(law: ForceLaw, slope: Program | None, size: Size) -> None:
     """Refuse a law that is not finite, not smooth at rest, or not the gradient of its energy.
 
-    Parameters
-    ----------
-    law : ForceLaw
-    slope : Program or None
-        The force that its energy has, if both were given.
-    size : (kind, nq, nv)
-        Of its joint; no kind of one that acts on frames.
+    slope: The force that its energy has, if both were given.
+    size: Of its joint; no kind of one that acts on frames.
     """
     force = f"force {law.name!r}"
     x, w, t = _trials(law, size)

@@ -20,18 +20,10 @@ def numbers_of(
 ) -> list[Number]:
     """The results of a function of symbols, as a list of numbers of their graph.
 
-    Parameters
-    ----------
-    what : str
-        The function, in messages.
-    function : callable
-    arguments : tuple
-    given : str
-        Names of the arguments.
-    graph : Graph
-        That of the symbols.
-    name : str
-        Of the argument that the function was.
+    what: The function, in messages.
+    given: Names of the arguments.
+    graph: That of the symbols.
+    name: Of the argument that the function was.
     """
     try:
         result = np.asarray(function(*arguments), object)

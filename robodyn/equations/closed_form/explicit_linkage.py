@@ -23,10 +23,7 @@ class ExplicitLinkage(Linkage):
 
     Places of the dependent joints are their coordinates, not cosine and sine.
 
-    Attributes
-    ----------
-    independent : tuple of int
-        Bodies whose joints they follow.
+    independent: Bodies whose joints they follow.
     """
 
     given: TracedExplicitLoop = field(kw_only=True)

@@ -28,12 +28,8 @@ Turns = tuple[tuple[int, float], ...]
 class Part:
     """A vector of constant length.
 
-    Attributes
-    ----------
-    turns : Turns
-        The joints that turn it.
-    r, p : Planar
-        Where these are at zero, in numbers; and where they are.
+    turns: The joints that turn it.
+    r, p: Where these are at zero, in numbers; and where they are.
     """
 
     turns: Turns
@@ -50,10 +46,7 @@ class Part:
 class Sum:
     """A vector, and the parts it is the sum of.
 
-    Attributes
-    ----------
-    parts : mapping of Turns to Part, or None
-        One of each orientation; ``None`` if it is not a sum of parts of constant length.
+    parts: One of each orientation; ``None`` if it is not a sum of parts of constant length.
     """
 
     p: Planar = Planar()  # noqa: RUF009  (immutable)
@@ -113,14 +106,10 @@ class Sum:
 class Fold:
     """Flat postures of a loop: where two vectors that known joints turn are parallel.
 
-    Attributes
-    ----------
-    flat : (bool, bool)
-        Whether the loop lies flat where they have the same direction, and the opposite one.
-    smooth : bool
-        Whether it does in both, so exactly that the area is their vector product.
-    scales : (float, float)
-        Lengths of the sides of the triangle over those of the vectors, which differ by rounding.
+    flat: Whether the loop lies flat where they have the same direction, and the opposite one.
+    smooth: Whether it does in both, so exactly that the area is their vector product.
+    scales: Lengths of the sides of the triangle over those of the vectors, which differ by
+        rounding.
     """
 
     one: Part

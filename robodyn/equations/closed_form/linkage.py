@@ -40,13 +40,9 @@ Places = tuple[Planar, ...]
 class Posture:
     """Posture of one joint of a loop.
 
-    Attributes
-    ----------
-    places : tuple of Planar
-        None of a joint whose freedoms are not turns and slides.
-    q : tuple of Number
-        Its coordinates, where they are known: of an angle that follows by geometry, only cosine
-        and sine are.
+    places: None of a joint whose freedoms are not turns and slides.
+    q: Its coordinates, where they are known: of an angle that follows by geometry, only cosine and
+        sine are.
     """
 
     places: Places
@@ -80,14 +76,9 @@ class JointMotion(Posture):
 class Linkage(ABC):
     """A loop and its dependent joints.
 
-    Attributes
-    ----------
-    name : str
-        Of the joint that closes the loop.
-    dependent : tuple of int
-        Bodies whose joints follow.
-    branch : int
-        One of `branches`: which of the ways to assemble the loop.
+    name: Of the joint that closes the loop.
+    dependent: Bodies whose joints follow.
+    branch: One of `branches`: which of the ways to assemble the loop.
     """
 
     name: str

@@ -30,10 +30,7 @@ __all__ = ["Carried", "Chain", "Link", "PlanarLinkage", "fold_with_rod"]
 class Carried:
     """A body whose pose in its parent is a given function that stays in the plane.
 
-    Attributes
-    ----------
-    parent, own : (Vec3, Vec3, Vec3)
-        Planar axes and the normal, in the axes of the parent and of the body.
+    parent, own: Planar axes and the normal, in the axes of the parent and of the body.
     """
 
     parent: tuple[Vec3, Vec3, Vec3]
@@ -93,10 +90,7 @@ class Link:
 class Chain:
     """Links from the body where the chains part to a point of the last body.
 
-    Attributes
-    ----------
-    tail : Planar
-        The point, in the last body's planar axes.
+    tail: The point, in the last body's planar axes.
     """
 
     links: tuple[Link, ...]
@@ -107,10 +101,7 @@ class Chain:
 class PlanarLinkage(Linkage):
     """A planar loop and its two dependent joints.
 
-    Attributes
-    ----------
-    turned : int
-        Of a loop with a smooth `Fold`: the sign of ``fold.across`` at the posture at which the
+    turned: Of a loop with a smooth `Fold`: the sign of ``fold.across`` at the posture at which the
         branch +1 is that to the left of the base of the triangle.
     """
 
@@ -256,12 +247,8 @@ def _beyond(
 class _Step:
     """A link on a walk along its chain.
 
-    Attributes
-    ----------
-    p, R : Planar
-        Origin of the body where its joint is at zero, and axes of its parent.
-    beyond, turned : Planar
-        Origin and axes of the body.
+    p, R: Origin of the body where its joint is at zero, and axes of its parent.
+    beyond, turned: Origin and axes of the body.
     """
 
     link: Link
@@ -319,10 +306,7 @@ def _rates(
 class _Moving:
     """How a freedom moves the end of its chain: ``along + (end - origin).left * turn``.
 
-    Attributes
-    ----------
-    bent : Planar
-        Rate of ``along``.
+    bent: Rate of ``along``.
     """
 
     freedom: Freedom

@@ -26,12 +26,8 @@ Freedom = tuple[int, int]
 class UnknownJoint:
     """An unknown rotation about z, or displacement along it.
 
-    Attributes
-    ----------
-    freedom : (int, int)
-        Body, and which freedom of its joint.
-    sign : float
-        -1: the other way round.
+    freedom: Body, and which freedom of its joint.
+    sign: -1: the other way round.
     """
 
     freedom: Freedom
@@ -43,12 +39,8 @@ class UnknownJoint:
 class Piece:
     """A rigid part of a chain.
 
-    Attributes
-    ----------
-    p, R : Vec3, Rotation
-        Its end in the axes at its beginning; axes at its end in those at its beginning.
-    joint : UnknownJoint or None
-        At its end; ``None`` for the last piece, which ends where the loop closes.
+    p, R: Its end in the axes at its beginning; axes at its end in those at its beginning.
+    joint: At its end; ``None`` for the last piece, which ends where the loop closes.
     """
 
     p: Vec3
@@ -73,14 +65,9 @@ def close_point(
 ) -> dict[Freedom, Planar]:
     """Places of two axes that meet, and of a third one, so that the ends of two chains meet.
 
-    Parameters
-    ----------
-    hinges : (freedom, freedom)
-        The two axes that meet, one after the other in a chain.
-    centre : (float, float) [m]
-        Where on each they meet.
-    signs : (float, float)
-        +1 or -1: how the third axis reaches the length; which way round the two point.
+    hinges: The two axes that meet, one after the other in a chain.
+    centre [m]: Where on each they meet.
+    signs: +1 or -1: how the third axis reaches the length; which way round the two point.
     """
     chain, far = (one, other) if _index(one, hinges[0]) is not None else (other, one)
     k = _index(chain, hinges[0])

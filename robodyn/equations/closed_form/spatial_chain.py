@@ -26,10 +26,7 @@ Postures = Mapping[int, Posture]
 class _Axis:
     """A rotation about z, or a displacement along it, as a part of a joint.
 
-    Attributes
-    ----------
-    before : Placement
-        From the end of the part before it.
+    before: From the end of the part before it.
     """
 
     before: Placement
@@ -48,10 +45,7 @@ class SpatialLink:
 class SpatialChain:
     """Links from the body where the chains part to a point of the last body.
 
-    Attributes
-    ----------
-    tail : Vec3
-        The point, in the last body's frame.
+    tail: The point, in the last body's frame.
     """
 
     links: tuple[SpatialLink, ...]

@@ -72,12 +72,8 @@ class _PointLinkage(Linkage):
 class BallLinkage(_PointLinkage):
     """A loop closed by a ball: two intersecting axes, and one more axis, are dependent.
 
-    Attributes
-    ----------
-    hinges : (freedom, freedom)
-        The two that meet, one after the other in their chain.
-    centre : (float, float)
-        Where on each axis they meet, from its origin [m].
+    hinges: The two that meet, one after the other in their chain.
+    centre: Where on each axis they meet, from its origin [m].
     """
 
     hinges: tuple[Freedom, Freedom] = field(kw_only=True)
@@ -125,11 +121,8 @@ class BallLinkage(_PointLinkage):
 class RodLinkage(_PointLinkage):
     """A loop closed by a rod of given length between two points: one axis is dependent.
 
-    Attributes
-    ----------
-    length : float [m]
-    planar : Fold or None
-        Of a loop whose joints turn about parallel axes: how it can lie flat and go through.
+    length [m]
+    planar: Of a loop whose joints turn about parallel axes: how it can lie flat and go through.
     """
 
     length: float = field(kw_only=True)

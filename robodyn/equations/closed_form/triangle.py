@@ -37,16 +37,10 @@ class UnknownJoint:
 class Piece:
     """A rigid part of a chain.
 
-    Attributes
-    ----------
-    end : Sum
-        In the axes at its beginning.
-    R : Planar
-        Axes at its end in those at its beginning.
-    turns : Turns
-        Joints within it that turn.
-    joint : UnknownJoint or None
-        At its end; ``None`` for the last piece, which ends where the loop closes.
+    end: In the axes at its beginning.
+    R: Axes at its end in those at its beginning.
+    turns: Joints within it that turn.
+    joint: At its end; ``None`` for the last piece, which ends where the loop closes.
     """
 
     end: Sum
@@ -79,10 +73,7 @@ class Triangle(Protocol):
     def close(self, branch: float) -> Places:
         """Places of the unknown joints: cosine and sine, or displacement and zero.
 
-        Parameters
-        ----------
-        branch : float
-            +1 or -1: which way to close it. Of a smooth fold it goes with `Fold.across`.
+        branch: +1 or -1: which way to close it. Of a smooth fold it goes with `Fold.across`.
         """
 
 

@@ -25,12 +25,8 @@ __all__ = ["ArticulatedLoops", "LoopRow"]
 class LoopRow(NamedTuple):
     """A row ``K a = -k`` of a joint that was cut, by bodies instead of by speeds.
 
-    Attributes
-    ----------
-    wrenches : mapping of body index to Wrench
-        What a unit multiplier exerts on the two bodies.
-    carrier : int
-        The last body on the way to both of them.
+    wrenches: What a unit multiplier exerts on the two bodies.
+    carrier: The last body on the way to both of them.
     """
 
     wrenches: Mapping[int, Wrench]
@@ -59,14 +55,9 @@ class _SolvedRow(NamedTuple):
 class ArticulatedLoops:
     """The equations of a linkage, eliminated once, for any forces.
 
-    Parameters
-    ----------
-    model : MechanismModel
-        Of which bodies are coupled to their neighbours only, and which has no rotors on bodies.
-    rows : sequence of LoopRow
-        Independent in the other speeds.
-    controlled : frozenset of int
-        Speeds whose accelerations are given: nothing else moves these joints.
+    model: Of which bodies are coupled to their neighbours only, and which has no rotors on bodies.
+    rows: Independent in the other speeds.
+    controlled: Speeds whose accelerations are given: nothing else moves these joints.
     """
 
     def __init__(
@@ -146,12 +137,8 @@ class ArticulatedLoops:
     ) -> tuple[list[Number], list[Number]]:
         """Accelerations of speeds that are not controlled, zero for others, and multipliers.
 
-        Parameters
-        ----------
-        wrenches : mapping of body index to Wrench
-            What opposes the motion of bodies with the controlled accelerations alone.
-        biases : sequence of numbers
-            ``k`` of each row, and what controlled accelerations add to it.
+        wrenches: What opposes the motion of bodies with the controlled accelerations alone.
+        biases: ``k`` of each row, and what controlled accelerations add to it.
         """
         model, p, gaps = self._model, dict(wrenches), list(biases)
         freed: dict[int, Number] = {}

@@ -51,16 +51,10 @@ def accelerations(
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
 
-    Parameters
-    ----------
-    M : Matrix
-        Mass matrix.
-    force : sequence of nv numbers
-        ``tau - h``.
-    rows : sequence of Row
-        Independent, but for groups at their end; their bias includes what stabilises them.
-    light : mapping of int to float, optional
-        Speeds that may move no mass, as for `factorization.factorize`.
+    M: Mass matrix.
+    force: ``tau - h``.
+    rows: Independent, but for groups at their end; their bias includes what stabilises them.
+    light, optional: Speeds that may move no mass, as for `factorization.factorize`.
     """
     return elimination.solve(M, force, rows, *_pivots(M, light, groups))
 
@@ -97,20 +91,13 @@ def motor_forces(
     ``K_d^T lam = g_d`` and ``tau_u = g_u - K_u^T lam`` with ``g`` the forces of the open tree
     [PyMbs 11].
 
-    Parameters
-    ----------
-    needed : sequence of nv numbers
-        ``g``.
-    rows : sequence of Row
-        As many as there are dependent speeds, or more that depend on one another.
-    dependent : sequence of int
-        Speeds without motor.
-    order : sequence of one or two int
-        The rows to eliminate with the first of them, one by one or by twos: pivots that were large
-        wherever it was tried. The other rows take what is left to the other speeds, in the least
-        squares.
-    scales : sequence of float
-        Makes each of the rows comparable with the others; 1 if none are given.
+    needed: ``g``.
+    rows: As many as there are dependent speeds, or more that depend on one another.
+    dependent: Speeds without motor.
+    order: The rows to eliminate with the first of them, one by one or by twos: pivots that were
+        large wherever it was tried. The other rows take what is left to the other speeds, in the
+        least squares.
+    scales: Makes each of the rows comparable with the others; 1 if none are given.
     """
     first = [r for block in order for r in block]
     chosen = [*first, *(r for r in range(len(rows)) if r not in first)]
@@ -144,14 +131,9 @@ def least_motor_forces(
     with speeds without motor may be added to the matrix, which makes it positive definite where
     motors hold all motions.
 
-    Parameters
-    ----------
-    needed, rows
-        As for `motor_forces`; rows are independent, but for groups at their end.
-    motors : sequence of int
-        Speeds with motors.
-    scales : sequence of float
-        Makes each of the rows comparable with the others: the square roots of ``S``.
+    needed, rows: As for `motor_forces`; rows are independent, but for groups at their end.
+    motors: Speeds with motors.
+    scales: Makes each of the rows comparable with the others: the square roots of ``S``.
     """
     nv = len(needed)
     A: Matrix = [[float(i == j and i in motors) for j in range(nv)] for i in range(nv)]

@@ -35,12 +35,8 @@ def least_changes(
 ) -> list[list[Number]]:
     """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``.
 
-    Parameters
-    ----------
-    controlled : frozenset of int
-        Driven speeds, which do not change.
-    rows : sequence of Row
-        Independent in the other speeds, but for groups at their end.
+    controlled: Driven speeds, which do not change.
+    rows: Independent in the other speeds, but for groups at their end.
     """
     free = [k for k in range(model.nv) if k not in controlled]
     M = mass_matrix(model, state)

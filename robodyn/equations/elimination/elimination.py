@@ -53,21 +53,14 @@ def solve(
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers.
 
-    Parameters
-    ----------
-    M : Matrix
-        Mass matrix; its lower half is read.
-    rows : sequence of Row
-        Independent, but for the last ones.
-    of_speed : callable
-        Inverse of the pivot of a speed.
-    of_row : callable
-        Inverse of a pivot of a row, with its sign changed.
-    last : int
-        How many rows may depend on others.
-    solve_last : callable, optional
-        Solves what is left for them, in place of the right side: a positive semidefinite matrix, of
-        which it is given the lower half, and its diagonal before other rows were eliminated.
+    M: Mass matrix; its lower half is read.
+    rows: Independent, but for the last ones.
+    of_speed: Inverse of the pivot of a speed.
+    of_row: Inverse of a pivot of a row, with its sign changed.
+    last: How many rows may depend on others.
+    solve_last, optional: Solves what is left for them, in place of the right side: a positive
+        semidefinite matrix, of which it is given the lower half, and its diagonal before other rows
+        were eliminated.
     """
     it = _Eliminated(M, force, rows, of_speed, of_row, last)
     x, end = it.right, it.end
@@ -107,18 +100,11 @@ def energy(
 class _Eliminated:
     """The system after elimination; arguments as for `solve`.
 
-    Attributes
-    ----------
-    speeds, multipliers : list of int
-        Place of each in the order of elimination.
-    end : int
-        Place of the first row that may depend on others.
-    entries : Entries
-        Factors of each pivot, and what is left after ``end``.
-    right : list of Number
-        The right side.
-    inverses : list of Number
-        Of the pivots before ``end``.
+    speeds, multipliers: Place of each in the order of elimination.
+    end: Place of the first row that may depend on others.
+    entries: Factors of each pivot, and what is left after ``end``.
+    right: The right side.
+    inverses: Of the pivots before ``end``.
     """
 
     def __init__(

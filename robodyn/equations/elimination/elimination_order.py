@@ -39,10 +39,7 @@ def elimination_order(
 ) -> tuple[list[int], frozenset[int]]:
     """After which speed each of the first rows is eliminated, and which of them are before others.
 
-    Parameters
-    ----------
-    single : int
-        How many of them are eliminated one by one.
+    single: How many of them are eliminated one by one.
     """
     of_rows = [{k for k, x in row.jacobian.items() if not _is_zero(x)} for row in rows[:single]]
     usual = [min(row.jacobian, default=0) for row in rows[:single]]

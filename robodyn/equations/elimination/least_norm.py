@@ -21,12 +21,8 @@ def least_norm(
 ) -> tuple[list[Number], list[Number]]:
     """Multipliers of independent rows and of others that follow from them.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Independent.
-    multipliers : sequence of Number
-        Of ``rows``, which do alone what both do together.
+    rows: Independent.
+    multipliers: Of ``rows``, which do alone what both do together.
     """
     moving = [k for k, row in enumerate(others) if any(row.jacobian.values())]
     D = [_as_sum(rows, others[k]) for k in moving]

@@ -52,14 +52,9 @@ def closed_hybrid_dynamics(
 ) -> tuple[list[Number], list[Number], list[Number]]:
     """Accelerations and forces of all speeds, and multipliers.
 
-    Parameters
-    ----------
-    a, tau : sequence of nv numbers
-        Accelerations are read where controlled, forces elsewhere.
-    controlled : frozenset of int
-        Indices of controlled speeds.
-    rows : sequence of Row
-        Independent in the free speeds, but for groups at their end.
+    a, tau: Accelerations are read where controlled, forces elsewhere.
+    controlled: Indices of controlled speeds.
+    rows: Independent in the free speeds, but for groups at their end.
     """
     free = [k for k in range(model.nv) if k not in controlled]
     given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]

@@ -27,12 +27,8 @@ __all__ = ["RowGroup", "generalised_inverse"]
 class RowGroup:
     """A group of rows at the end of those that are kept, solved together.
 
-    Attributes
-    ----------
-    rank : int
-        What they add to the rank of the rows before them, at every posture.
-    weights : tuple of float
-        One a row: about the inverse square of its usual size.
+    rank: What they add to the rank of the rows before them, at every posture.
+    weights: One a row: about the inverse square of its usual size.
     """
 
     rank: int
@@ -42,12 +38,8 @@ class RowGroup:
 def generalised_inverse(S: Matrix, group: RowGroup, inverse: Callable[[Number], Number]) -> Matrix:
     """A matrix X with ``S X S = S``.
 
-    Parameters
-    ----------
-    S : sequence of sequences of numbers
-        Symmetric, positive semidefinite, of the group's rank.
-    inverse : callable
-        Inverse of a number that is positive unless the rank is lower.
+    S: Symmetric, positive semidefinite, of the group's rank.
+    inverse: Inverse of a number that is positive unless the rank is lower.
     """
     w, n = group.weights, range(len(group.weights))
     WS = [[w[i] * S[i][j] for j in n] for i in n]

@@ -26,15 +26,10 @@ __all__ = ["Probe", "conditioning", "if_regular", "motor_conditioning"]
 class Probe:
     """A known right side, and the bound of its solution.
 
-    Attributes
-    ----------
-    right : sequence of numbers
-        Of each equation.
-    weights : sequence of numbers
-        Of the square of each unknown, so that the weighted sum must not exceed 1. Of dynamics,
+    right: Of each equation.
+    weights: Of the square of each unknown, so that the weighted sum must not exceed 1. Of dynamics,
         that sum is the energy of the right side, and there are no weights.
-    ease : float
-        The part of that sum that must not exceed 1 in double precision, which can do with less.
+    ease: The part of that sum that must not exceed 1 in double precision, which can do with less.
     """
 
     right: Sequence[Number]

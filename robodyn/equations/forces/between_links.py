@@ -23,10 +23,7 @@ GROUND = -2
 class Attached:
     """A force element with the points at which it is attached.
 
-    Attributes
-    ----------
-    ends : tuple of (int, Vec3)
-        Body index, `GROUND` for the world, and point in the body's frame, of each place.
+    ends: Body index, `GROUND` for the world, and point in the body's frame, of each place.
     """
 
     element: LinkElement
@@ -38,10 +35,7 @@ def attached(
 ) -> list[Attached]:
     """Force elements with the points at which they are attached.
 
-    Parameters
-    ----------
-    link : callable
-        Body that carries a link, and the link frame on it.
+    link: Body that carries a link, and the link frame on it.
     """
     found = []
     for element in elements:

@@ -29,14 +29,9 @@ def on_body(
 ) -> tuple[int, Wrench]:
     """Body on which a wrench acts, and the wrench about its origin in its axes.
 
-    Parameters
-    ----------
-    place : str
-        A link, or a `PointOfLink`.
-    F : Wrench
-        As it is given there.
-    link : callable
-        Body that carries a link, and the link frame on it.
+    place: A link, or a `PointOfLink`.
+    F: As it is given there.
+    link: Body that carries a link, and the link frame on it.
     """
     if not isinstance(place, PointOfLink):
         body, X = link(place)

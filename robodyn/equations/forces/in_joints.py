@@ -26,16 +26,10 @@ def passive_forces(
 ) -> list[Number]:
     """Generalised forces of the elements along joints.
 
-    Parameters
-    ----------
-    friction_speed : float [rad/s or m/s]
-        Where dry friction reaches 70 %.
-    passive : bool
-        Whether more than the stops belongs to the mechanism.
-    laws : sequence of ForceLaw
-        Forces that are given as functions; those of joints count.
-    motors : sequence of MotorFriction
-        Those that several joints turn.
+    friction_speed [rad/s or m/s]: Where dry friction reaches 70 %.
+    passive: Whether more than the stops belongs to the mechanism.
+    laws: Forces that are given as functions; those of joints count.
+    motors: Those that several joints turn.
     """
     tau: list[Number] = [0.0] * model.nv
     shared = motor_friction_forces(motors, state, friction_speed)

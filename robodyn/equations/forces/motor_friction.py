@@ -16,15 +16,10 @@ __all__ = ["MotorFriction", "motor_friction_forces"]
 class MotorFriction:
     """Viscous and dry friction of a motor that turns with ``sum of ratio v``.
 
-    Attributes
-    ----------
-    joint : str
-        The joint that the motor is described for.
-    turns : tuple of (int, float)
-        Bodies, whose joints have one degree of freedom, each with its ratio.
-    scale : float
-        Root of the sum of the squares of all its ratios, those of joints that are locked too.
-    viscous, coulomb : float [N m s/rad], [N m]
+    joint: The joint that the motor is described for.
+    turns: Bodies, whose joints have one degree of freedom, each with its ratio.
+    scale: Root of the sum of the squares of all its ratios, those of joints that are locked too.
+    viscous, coulomb [N m s/rad]
     """
 
     joint: str

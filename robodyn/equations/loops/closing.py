@@ -25,10 +25,7 @@ __all__ = ["closure", "coupled", "frame_closure"]
 def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     """Closure of a cut joint or a loop.
 
-    Raises
-    ------
-    TopologyError
-        If the joint can only be part of the tree.
+    Raises TopologyError: If the joint can only be part of the tree.
     """
     kind = joint_kind(cut.kind)
     if isinstance(cut, Joint):
@@ -114,10 +111,7 @@ def coupled(
 ) -> Coupled:
     """The row of a coupling between the joints on two branches.
 
-    Parameters
-    ----------
-    over, under : list of str
-        Joints from the nearest common ancestor to the successor, to the predecessor.
+    over, under: Joints from the nearest common ancestor to the successor, to the predecessor.
     """
     bodies = {body.description.name: body for body in model}
     weights: list[tuple[int, int, float]] = []

@@ -46,20 +46,12 @@ __all__ = [
 class Closure:
     """A joint that was cut.
 
-    Attributes
-    ----------
-    predecessor, successor : int
-        Bodies.
-    X_PF, X_SG : Placement
-        Frames in the bodies, turned so that an axis is z; of two axes, the first is z of F.
-    geometry : CutGeometry
-        Second axis, and numbers of the kind.
-    X_UG : Placement
-        Frame G in the frame that the user gave on the successor.
-    damping, friction : float
-        Viscous and dry, along each freedom.
-    functions : ConstraintFunctions or None
-        The rows, where they are not those of the kind.
+    predecessor, successor: Bodies.
+    X_PF, X_SG: Frames in the bodies, turned so that an axis is z; of two axes, the first is z of F.
+    geometry: Second axis, and numbers of the kind.
+    X_UG: Frame G in the frame that the user gave on the successor.
+    damping, friction: Viscous and dry, along each freedom.
+    functions: The rows, where they are not those of the kind.
     """
 
     name: str
@@ -107,9 +99,7 @@ class Closure:
 class Coupled:
     """Coordinates whose weighted sum is constant: gears whose axes are not next to each other.
 
-    Attributes
-    ----------
-    offset : float [rad, m]
+    offset [rad, m]
     """
 
     name: str
@@ -172,12 +162,8 @@ def closure_wrenches(
 ) -> tuple[Wrench, Wrench, Wrench]:
     """Multipliers of a closure as wrenches.
 
-    Returns
-    -------
-    on_predecessor, on_successor : Wrench
-        About the bodies' origins, in their axes.
-    in_joint : Wrench
-        On the successor, about the origin of the user's frame there, in its axes.
+    Returns on_predecessor, on_successor: About the bodies' origins, in their axes.
+    Returns in_joint: On the successor, about the origin of the user's frame there, in its axes.
     """
     m = loop_motion(model, state, closure)
     f, n = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)

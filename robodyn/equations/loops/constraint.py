@@ -128,12 +128,8 @@ Sizes = Sequence[tuple[str, int, int]]
 class TracedConstraint:
     """A constraint as programs.
 
-    Attributes
-    ----------
-    sizes : tuple of (kind, nq, nv)
-        Of the joints.
-    locked : tuple of (joint, position)
-        Joints that were welded there since; one number a coordinate.
+    sizes: Of the joints.
+    locked: Joints that were welded there since; one number a coordinate.
     """
 
     name: str

@@ -42,12 +42,7 @@ def program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Num
 
 
 def expressions(name: str, results: Any) -> list[Number]:
-    """What the function of a constraint returned, as a list of expressions.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """What the function of a constraint returned, as a list of expressions."""
     try:
         listed = [results] if isinstance(results, Scalar | float | int) else list(results)
         numbers = [x if isinstance(x, Scalar) else float(x) for x in listed]
@@ -78,20 +73,12 @@ def _is_zero(given: Program, edge: int) -> bool:
 class ConstraintFunctions:
     """Rows of a constraint as programs.
 
-    Attributes
-    ----------
-    value : Program
-        ``f(q)``; zero in rows of speeds. Where time enters, it is the last of q.
-    rate : Program
-        ``g(q, v)``.
-    holonomic : tuple of bool
-        Of each row: whether it is one of positions.
-    rates : callable
-        ``q, v -> dq/dt``, but for the time.
-    rheonomic : bool
-        It depends on time.
-    clock : float
-        Rate of time; zero where it is stopped.
+    value: ``f(q)``; zero in rows of speeds. Where time enters, it is the last of q.
+    rate: ``g(q, v)``.
+    holonomic: Of each row: whether it is one of positions.
+    rates: ``q, v -> dq/dt``, but for the time.
+    rheonomic: It depends on time.
+    clock: Rate of time; zero where it is stopped.
     """
 
     value: Program
@@ -161,12 +148,8 @@ class ConstraintFunctions:
     def check(self, name: str, q: FloatArray) -> None:
         """Raise `ShapeError` unless it is linear in the speeds, and depends on them at all.
 
-        Parameters
-        ----------
-        name : str
-            Of the constraint.
-        q : ndarray, shape (SAMPLES, n)
-            Some coordinates, the time included.
+        name: Of the constraint.
+        q (SAMPLES, n): Some coordinates, the time included.
         """
         m = self.rate.inputs[1].size
         v = np.random.default_rng(1).normal(size=(len(q), m))

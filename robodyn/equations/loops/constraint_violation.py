@@ -41,12 +41,8 @@ __all__ = [
 class Gap:
     """The violation of one constraint row by a state.
 
-    Attributes
-    ----------
-    gap, rate : Number
-        The residual, and its rate.
-    speeds : frozenset of int
-        Those that it is about.
+    gap, rate: The residual, and its rate.
+    speeds: Those that it is about.
     """
 
     gap: Number
@@ -81,12 +77,8 @@ def violation(
 ) -> tuple[Number, Number]:
     """Square of the constraint violation of a state, as a fraction: numerator and denominator.
 
-    Parameters
-    ----------
-    units : sequence of float
-        What each of them is measured in, from `row_units`.
-    speeds : sequence of float
-        What each of them is measured in, from `speed_units`.
+    units: What each of them is measured in, from `row_units`.
+    speeds: What each of them is measured in, from `speed_units`.
     """
     speed: Number = 1.0
     for k in sorted(frozenset[int]().union(*(x.speeds for x in found))):
@@ -108,12 +100,8 @@ def if_closed(
 ) -> list[Number]:
     """Values, one of them NaN if a state is open by more than a tolerance.
 
-    Parameters
-    ----------
-    open_by : tuple of Number
-        From `violation`.
-    tolerance : (float, float)
-        In double and in single precision.
+    open_by: From `violation`.
+    tolerance: In double and in single precision.
     """
     above, below = open_by
     double, single = tolerance

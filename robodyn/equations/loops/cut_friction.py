@@ -58,14 +58,9 @@ def _along(
 class Pushed(NamedTuple):
     """A unit of force along one freedom of a joint that was cut.
 
-    Attributes
-    ----------
-    joint : Wrench
-        On the successor, about the origin of the user's frame there, in its axes.
-    successor, predecessor : Wrench
-        On the bodies, about their origins in their axes.
-    forces : list of nv numbers
-        Generalised; also what the speed of the joint along this freedom is of all speeds.
+    joint: On the successor, about the origin of the user's frame there, in its axes.
+    successor, predecessor: On the bodies, about their origins in their axes.
+    forces: Generalised; also what the speed of the joint along this freedom is of all speeds.
     """
 
     joint: Wrench

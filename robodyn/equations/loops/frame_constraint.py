@@ -43,18 +43,11 @@ NUMBERS = {"distance": ("distance", "m"), "screw": ("pitch", "m/rad")}
 class TracedFrameConstraint:
     """A constraint between frames as a description has it.
 
-    Attributes
-    ----------
-    kind : str
-        One of `FRAME_KINDS`, or that of functions.
-    links : (str, str)
-        Which carry the frames A and B; ``"world"``: what does not move.
-    poses : (ndarray, ndarray), shape (4, 4) [1, m]
-        Of A and B in their links; of frames that move there, the link frame.
-    constants : mapping of str to float
-        Numbers of the kind.
-    functions : ConstraintFunctions or None
-        The rows, where they are not those of a kind.
+    kind: One of `FRAME_KINDS`, or that of functions.
+    links: Which carry the frames A and B; ``"world"``: what does not move.
+    poses (4, 4) [1, m]: Of A and B in their links; of frames that move there, the link frame.
+    constants: Numbers of the kind.
+    functions: The rows, where they are not those of a kind.
     """
 
     name: str
@@ -78,12 +71,7 @@ class TracedFrameConstraint:
         return self.functions is not None and not all(self.functions.holonomic)
 
     def on_links(self, links: Collection[str]) -> TracedFrameConstraint:
-        """The constraint itself, after a check that its links exist.
-
-        Raises
-        ------
-        UnknownNameError
-        """
+        """The constraint itself, after a check that its links exist."""
         for link in self.links:
             if link not in links and link != WORLD:
                 known = [*dict.fromkeys((WORLD, *links))]
@@ -253,12 +241,7 @@ def traced_between(
     constants: Mapping[str, float],
     function: FrameFunction | None,
 ) -> TracedFrameConstraint:
-    """A constraint between two frames, of a kind or of a function.
-
-    Raises
-    ------
-    ShapeError
-    """
+    """A constraint between two frames, of a kind or of a function."""
     (first, A), (second, B) = _frames(name, between)
     links = (first, second)
     if links[0] == links[1]:

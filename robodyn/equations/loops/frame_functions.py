@@ -68,10 +68,7 @@ def _at(moving: JointMap, t: Number) -> tuple[Placement, Twist]:
 def traced(name: str, function: FrameFunction, moving: MovingFrames) -> ConstraintFunctions:
     """Rows of a function, and of frames that move in their links.
 
-    Raises
-    ------
-    ShapeError
-        If it is not linear in the speeds, or a row constrains no motion.
+    Raises ShapeError: If it is not linear in the speeds, or a row constrains no motion.
     """
     graph = Graph()
     q, v = inputs(graph, 0, POSE + 1), inputs(graph, POSE + 1, TWIST)

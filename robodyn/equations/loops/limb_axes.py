@@ -29,12 +29,8 @@ __all__ = ["TurnedRows", "turned_rows"]
 class TurnedRows:
     """Constraint rows, some of them along other axes.
 
-    Attributes
-    ----------
-    turns : list of (int, Rotation)
-        The first of three rows that are, and what turns their components back.
-    motions : dict of int to RelativeMotion
-        Of closures, by number, along these axes.
+    turns: The first of three rows that are, and what turns their components back.
+    motions: Of closures, by number, along these axes.
     """
 
     rows: list[Row]
@@ -66,14 +62,9 @@ def turned_rows(
 ) -> TurnedRows:
     """Rows, those of balls along the axes of limbs where all three of them are chosen.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Those that are chosen.
-    chosen : sequence of int
-        Which of all rows the first of them are; those of closures come before others.
-    finished : callable
-        What is done to each row before.
+    rows: Those that are chosen.
+    chosen: Which of all rows the first of them are; those of closures come before others.
+    finished: What is done to each row before.
     """
     found = TurnedRows(list(rows))
     ends = _ends(model, closures)

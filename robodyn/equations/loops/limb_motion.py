@@ -26,15 +26,10 @@ __all__ = ["motion_along"]
 class _Branch:
     """Some bodies, each the parent of the next, seen from one end.
 
-    Attributes
-    ----------
-    X : Placement
-        The other end.
-    V, A : Twist
-        Of the last body relative to the one before the first; its rate at zero accelerations of all
-        joints.
-    columns : dict of v index to Twist
-        V a unit of each speed.
+    X: The other end.
+    V, A: Of the last body relative to the one before the first; its rate at zero accelerations of
+        all joints.
+    columns: V a unit of each speed.
     """
 
     X: Placement
@@ -51,12 +46,8 @@ def motion_along(
     These are the axes of a third frame, which is at the same place as one of the two. The pose has
     the position of the frame, but in place of its axes those of the other one of the two.
 
-    Parameters
-    ----------
-    body : int
-        Of the third frame.
-    seen : Placement
-        This body as seen from that frame.
+    body: Of the third frame.
+    seen: This body as seen from that frame.
     """
     of_frame, of_reference = model.chains(frame[0], reference[0])
     if body == reference[0]:

@@ -51,10 +51,7 @@ class Related:
 def related(model: MechanismModel, given: TracedConstraint) -> Related:
     """A constraint with the bodies of its joints.
 
-    Raises
-    ------
-    TopologyError
-        If a joint has no coordinate any more.
+    Raises TopologyError: If a joint has no coordinate any more.
     """
     bodies = {body.description.name: body.index for body in model}
     locked = dict(given.locked)

@@ -60,18 +60,11 @@ class Speed:
 class Drive:
     """A motor's rotor as it is described.
 
-    Attributes
-    ----------
-    joint : str
-        The joint that the motor is described for.
-    ratios : tuple of (str, float)
-        Joints that turn it, each with the speed of the rotor over the speed of the joint.
-    inertia : float [kg m^2]
-        About the rotor's axis.
-    carrier : str or None
-        Link that carries it; ``None``: only the inertia that the joint feels counts.
-    axis : (3,)
-        In the axes of that link.
+    joint: The joint that the motor is described for.
+    ratios: Joints that turn it, each with the speed of the rotor over the speed of the joint.
+    inertia [kg m^2]: About the rotor's axis.
+    carrier: Link that carries it; ``None``: only the inertia that the joint feels counts.
+    axis: In the axes of that link.
     """
 
     joint: str
@@ -85,21 +78,13 @@ class Drive:
 class Body:
     """A body and the joint that moves it.
 
-    Attributes
-    ----------
-    index, parent : int
-        ``parent < index``; `BASE` for the base.
-    q : tuple of (index, factor, offset)
-        Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
+    index, parent: ``parent < index``; `BASE` for the base.
+    q: Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
         joint that follows others by a closed loop or a function.
-    speeds : tuple of Speed
-        One a column of the motion subspace; none of such a joint.
-    inertia : RigidInertia
-        Of the links on this body.
-    lumped : RigidInertia
-        With what may be counted on the parent moved there: same motion, same joint torques.
-    X_LB : ndarray, shape (4, 4)
-        Frame of the equations in the body frame of the spanning tree.
+    speeds: One a column of the motion subspace; none of such a joint.
+    inertia: Of the links on this body.
+    lumped: With what may be counted on the parent moved there: same motion, same joint torques.
+    X_LB (4, 4): Frame of the equations in the body frame of the spanning tree.
     """
 
     index: int
@@ -117,32 +102,19 @@ class Body:
 class MechanismModel:
     """Bodies in walking order.
 
-    Attributes
-    ----------
-    base_inertia : RigidInertia
-        Links fixed to the base, in the base frame.
-    frames : dict
-        Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
-    coupled : bool
-        Some joints mimic or follow others, so bodies share speeds.
-    armature : tuple of Armature
-        Inertia of the motors' rotors as joints feel it, and what joints have of their own.
-    rotors : tuple of Rotor
-        Those that their carriers feel, too.
-    coupling_inertias : tuple of CouplingInertia
-        Of rotors that several joints turn together.
-    lumped_armature, lumped_rotors
-        `armature` and `rotors` with bodies that are lumped as rotors; they go with `Body.lumped`.
-    linkages : tuple of Linkage
-        Closed loops that make joints follow others, in the order of their solution.
-    followers : tuple of ExplicitLinkage
-        Functions by which joints follow others, which come before those loops.
-    motors : tuple of Motor
-        All that are described, also those whose rotors have no inertia.
-    regrouping : Regrouping or None
-        How `Body.lumped` came about.
-    light : mapping of int to float
-        Speeds that may move next to no mass in some posture, each with what it moves elsewhere
+    base_inertia: Links fixed to the base, in the base frame.
+    frames: Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
+    coupled: Some joints mimic or follow others, so bodies share speeds.
+    armature: Inertia of the motors' rotors as joints feel it, and what joints have of their own.
+    rotors: Those that their carriers feel, too.
+    coupling_inertias: Of rotors that several joints turn together.
+    lumped_armature, lumped_rotors: `armature` and `rotors` with bodies that are lumped as rotors;
+        they go with `Body.lumped`.
+    linkages: Closed loops that make joints follow others, in the order of their solution.
+    followers: Functions by which joints follow others, which come before those loops.
+    motors: All that are described, also those whose rotors have no inertia.
+    regrouping: How `Body.lumped` came about.
+    light: Speeds that may move next to no mass in some posture, each with what it moves elsewhere
         [kg m^2, kg].
     """
 
@@ -260,14 +232,9 @@ def weighed(
 ) -> MechanismModel:
     """The same geometry with the inertias of a tree, and its joints as they are described.
 
-    Parameters
-    ----------
-    tree : SpanningTree
-        That of the model, but for inertias and what joints resist with.
-    drives : sequence of Drive or None
-        Rotors of motors; None: those of the model.
-    before : SpanningTree, optional
-        That the inertias of the model are of; what has the same in it stays as it is.
+    tree: That of the model, but for inertias and what joints resist with.
+    drives: Rotors of motors; None: those of the model.
+    before, optional: That the inertias of the model are of; what has the same in it stays as it is.
     """
     changed, known = _changed(model, tree, before), model.regrouping
     own = [
@@ -299,14 +266,9 @@ def regrouped(
 ) -> MechanismModel:
     """The same geometry with other inertias, regrouped; numbers may be rows of several robots.
 
-    Parameters
-    ----------
-    tree : SpanningTree
-        That of the model; its inertias are not looked at.
-    own : sequence of ndarray, shape (4, 4) or (robots, 4, 4)
-        Pseudo-inertia of each body, in its frame.
-    changed : collection of int
-        Bodies that have another one than in the model.
+    tree: That of the model; its inertias are not looked at.
+    own (4, 4) or (robots, 4, 4): Pseudo-inertia of each body, in its frame.
+    changed: Bodies that have another one than in the model.
     """
     carrying = {k for i in changed for k in model.path(i)}
     regrouping = lump(tree, model.bodies, own, model.regrouping, carrying)

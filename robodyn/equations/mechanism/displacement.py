@@ -27,14 +27,10 @@ class Displacement:
     A point at ``p`` is moved to ``turn back (p - center) + at + symbolic``. So lengths cost a sum
     where no angle is a symbol.
 
-    Attributes
-    ----------
-    center, at : ndarray, shape (3,) [m]
-    symbolic : Vec3 [m]
-    turn : Rotation or None
-        None: nothing is turned.
-    back : ndarray, shape (3, 3)
-        The inverse of the turn for known numbers.
+    center, at (3,) [m]
+    symbolic [m]
+    turn: None: nothing is turned.
+    back (3, 3): The inverse of the turn for known numbers.
     """
 
     center: FloatArray
@@ -75,12 +71,8 @@ def displacement(
 ) -> Displacement | None:
     """How symbols in a pose move the frame there; None without symbols.
 
-    Parameters
-    ----------
-    X : ndarray, shape (4, 4)
-        Frame of the link that the pose is in, on its body.
-    number : callable
-        What takes the place of a number.
+    X (4, 4): Frame of the link that the pose is in, on its body.
+    number: What takes the place of a number.
     """
     lengths, angles = ([isinstance(x, Symbol) for x in given] for given in (origin.xyz, origin.rpy))
     if not any(lengths) and not any(angles):

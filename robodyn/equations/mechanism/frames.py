@@ -77,14 +77,10 @@ def with_parallel_axis(
 ) -> FloatArray:
     """A pose turned a little, so that an axis is parallel to the first that it nearly is.
 
-    Parameters
-    ----------
-    X : ndarray, shape (4, 4)
-    axis : ndarray, shape (3,)
-        Of unit length, in the frame at that pose.
-    others : sequence of ndarray, shape (3,)
-        Of unit length, where the pose is.
-    snap : float [rad]
+    X (4, 4)
+    axis (3,): Of unit length, in the frame at that pose.
+    others (3,): Of unit length, where the pose is.
+    snap [rad]
     """
     z = X[:3, :3] @ axis
     for other in others:
@@ -104,10 +100,7 @@ def with_parallel_axis(
 class FrameChoice:
     """Frame of one body and its joint in it.
 
-    Attributes
-    ----------
-    X_LB : ndarray, shape (4, 4)
-        Frame of the equations in the body frame of the spanning tree.
+    X_LB (4, 4): Frame of the equations in the body frame of the spanning tree.
     """
 
     __slots__ = ("X_LB", "joint")

@@ -29,19 +29,12 @@ def light_speeds(
 ) -> tuple[dict[int, float], FloatArray]:
     """Speeds of which the pivot may vanish, each with its element of the diagonal.
 
-    Parameters
-    ----------
-    diagonal : ndarray, shape (nv,)
-        Of the mass matrix in a posture without symmetry.
-    near : ndarray, shape (nv,)
-        What is compared with what a speed moves of its own: the diagonal, or, of long chains, what
-        is near to the joint. All else moves by joints of its own before it makes a pivot larger.
-
-    Returns
-    -------
-    light : dict
-    own : ndarray, shape (nv,)
-        What speeds move of their own.
+    diagonal (nv,): Of the mass matrix in a posture without symmetry.
+    near (nv,): What is compared with what a speed moves of its own: the diagonal, or, of long
+        chains, what is near to the joint. All else moves by joints of its own before it makes a
+        pivot larger.
+    Returns light
+    Returns own (nv,): What speeds move of their own.
     """
     own = np.zeros(model.nv)
     least = [max(OWN_INERTIA * x, SMALLEST_FULL_PRECISION) for x in map(float, near)]
@@ -64,12 +57,9 @@ def rows_in_doubt(model: MechanismModel, diagonal: FloatArray) -> Array:
 
     Those that are not among them have pivots that are large enough without a closer look.
 
-    Parameters
-    ----------
-    model : MechanismModel
-        With arrays of shape (robots,) for numbers that differ; its light speeds are of one robot.
-    diagonal : ndarray, shape (robots, nv)
-        Of the mass matrices in a posture without symmetry.
+    model: With arrays of shape (robots,) for numbers that differ; its light speeds are of one
+        robot.
+    diagonal (robots, nv): Of the mass matrices in a posture without symmetry.
     """
     own, alone = np.zeros(diagonal.shape), moving_last(model)
     for body in model:

@@ -51,16 +51,11 @@ def moved(P: FloatArray, X: FloatArray) -> FloatArray:
 class Regrouping:
     """Inertias of bodies, and how they were regrouped.
 
-    Attributes
-    ----------
-    own, lumped : tuple of ndarray, shape (4, 4) or (robots, 4, 4)
-        Pseudo-inertia of each body, and what is left of it with that of its children.
-    given : tuple of ndarray
-        What each of them gives to its parent, in the parent's frame.
-    spinning : mapping of int to float or ndarray, shape (robots,) [kg m^2]
-        Inertia about the axis of the bodies that are rotors.
-    frames : tuple of ndarray, shape (4, 4)
-        Of each body in that of its parent, with all joints at zero.
+    own, lumped (4, 4) or (robots, 4, 4): Pseudo-inertia of each body, and what is left of it with
+        that of its children.
+    given: What each of them gives to its parent, in the parent's frame.
+    spinning (robots,) [kg m^2]: Inertia about the axis of the bodies that are rotors.
+    frames (4, 4): Of each body in that of its parent, with all joints at zero.
     """
 
     own: tuple[FloatArray, ...]
@@ -86,12 +81,8 @@ def lump(
 
     Where there are rows of several robots, a last body is a rotor if it is one in all of them.
 
-    Parameters
-    ----------
-    before : Regrouping, optional
-        Of a robot with the same geometry.
-    changed : collection of int
-        Bodies that are not as before, or carry some that are not.
+    before, optional: Of a robot with the same geometry.
+    changed: Bodies that are not as before, or carry some that are not.
     """
     frames = before.frames if before else _frames(tree, choice)
     lumped, given = list(own), [np.zeros((4, 4))] * len(own)

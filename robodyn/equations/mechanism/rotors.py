@@ -39,15 +39,10 @@ class Armature:
 class CouplingInertia:
     """Inertia between two joints: force at one per unit acceleration of the other.
 
-    Attributes
-    ----------
-    first, second : int
-        Bodies, whose joints have one degree of freedom.
-    inertia : float
-        ``ratio_1 ratio_2 inertia`` of a rotor that both joints turn.
-    carrier : int
-        The body that its energy is counted with: the one that carries the rotor, or, where none
-        feels it, one that it turns with.
+    first, second: Bodies, whose joints have one degree of freedom.
+    inertia: ``ratio_1 ratio_2 inertia`` of a rotor that both joints turn.
+    carrier: The body that its energy is counted with: the one that carries the rotor, or, where
+        none feels it, one that it turns with.
     """
 
     first: int
@@ -102,18 +97,11 @@ class Rotor:
 class Motor:
     """A motor: the inertia of its rotor, and its effects per unit on joints and the carrier.
 
-    Attributes
-    ----------
-    joint : str
-        The joint that it is described for.
-    inertia : float [kg m^2]
-        About the rotor's axis.
-    armature : tuple of Armature
-        Of a rotor of 1 kg m^2, one for each joint that turns it.
-    rotors : tuple of Rotor
-        Of 1 kg m^2, alike; none where the carrier does not feel it.
-    couplings : tuple of CouplingInertia
-        Of 1 kg m^2, one for each two joints that turn it.
+    joint: The joint that it is described for.
+    inertia [kg m^2]: About the rotor's axis.
+    armature: Of a rotor of 1 kg m^2, one for each joint that turns it.
+    rotors: Of 1 kg m^2, alike; none where the carrier does not feel it.
+    couplings: Of 1 kg m^2, one for each two joints that turn it.
     """
 
     joint: str

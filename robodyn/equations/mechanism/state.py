@@ -20,30 +20,18 @@ __all__ = ["BaseState", "JointAtState", "State", "evaluate_joints"]
 class JointAtState:
     """A joint of the tree at a state.
 
-    Attributes
-    ----------
-    X : Placement
-        ``X_PB``, body in parent.
-    columns : tuple of (v index, Twist)
-        Motion subspace: twist of the body relative to its parent a unit of ``v[index]``, in B.
-    rates : tuple of Twist
-        Rate of each column in B.
-    V, c : Twist
-        ``S v`` and ``dS v``, with what time adds to them.
-    q, v : tuple of numbers
-        Its own coordinates and speeds; no coordinate where only cosine and sine are known.
-    own : tuple of Twist
-        Motion subspace, a column a freedom of its own.
-    ratios : tuple of (v index, freedom, Number)
-        Speed of each freedom of its own a unit of ``v[index]``.
-    ratio_rates : tuple of Number
-        Rate of each of these.
-    own_c : tuple of Number
-        Acceleration of each freedom of its own when those of ``v`` are zero.
-    drift : Twist or None
-        What `V` is when all speeds are zero, of a joint that depends on time.
-    orientation : Rotation or None
-        Of the body in the axes of the joint's frame, where its speeds are the twist of the body.
+    X: ``X_PB``, body in parent.
+    columns: Motion subspace: twist of the body relative to its parent a unit of ``v[index]``, in B.
+    rates: Rate of each column in B.
+    V, c: ``S v`` and ``dS v``, with what time adds to them.
+    q, v: Its own coordinates and speeds; no coordinate where only cosine and sine are known.
+    own: Motion subspace, a column a freedom of its own.
+    ratios: Speed of each freedom of its own a unit of ``v[index]``.
+    ratio_rates: Rate of each of these.
+    own_c: Acceleration of each freedom of its own when those of ``v`` are zero.
+    drift: What `V` is when all speeds are zero, of a joint that depends on time.
+    orientation: Of the body in the axes of the joint's frame, where its speeds are the twist of the
+        body.
     """
 
     X: Placement
@@ -111,12 +99,8 @@ class State:
 class BaseState:
     """Pose, twist and acceleration (derivative of the body twist) of the base; gravity.
 
-    Attributes
-    ----------
-    V, A : Twist
-        In base axes.
-    g_W : Vec3
-        Gravity in the world.
+    V, A: In base axes.
+    g_W: Gravity in the world.
     """
 
     X_WB: Placement

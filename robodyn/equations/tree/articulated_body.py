@@ -33,12 +33,8 @@ def hybrid_dynamics(
     still in it. Joints with several freedoms are freed one freedom after the other. For mechanisms
     whose bodies are coupled to their neighbours only (`MechanismModel.chained`).
 
-    Parameters
-    ----------
-    a, tau : sequence of nv numbers
-        Accelerations are read where controlled, forces elsewhere.
-    controlled : frozenset of int
-        Indices of controlled speeds: with none, this is forward dynamics.
+    a, tau: Accelerations are read where controlled, forces elsewhere.
+    controlled: Indices of controlled speeds: with none, this is forward dynamics.
     """
     given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]
     motion = body_motions(model, state, given, base)

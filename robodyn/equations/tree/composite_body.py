@@ -30,11 +30,8 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
 def mass_diagonal(model: MechanismModel, state: State, reach: int | None = None) -> list[Number]:
     """Diagonal of the mass matrix, in time proportional to the number of bodies.
 
-    Parameters
-    ----------
-    reach : int, optional
-        Count bodies only up to so many joints beyond the one that moves them; of mechanisms whose
-        bodies are coupled to their neighbours only (`MechanismModel.chained`).
+    reach, optional: Count bodies only up to so many joints beyond the one that moves them; of
+        mechanisms whose bodies are coupled to their neighbours only (`MechanismModel.chained`).
     """
     if not model.chained:
         return [row[k] for k, row in enumerate(mass_matrix(model, state))]

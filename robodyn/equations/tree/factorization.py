@@ -24,12 +24,8 @@ class Factors:
 def factorize(M: Matrix, light: Mapping[int, float] | None = None) -> Factors:
     """``M = L^T D L`` from the last row up: no zero of M is filled [Featherstone, table 6.3].
 
-    Parameters
-    ----------
-    M : nested list, n rows
-    light : mapping of int to float, optional
-        Rows whose pivots may vanish, each with an element of another M on this diagonal. Where one
-        does, the factors are not numbers.
+    light, optional: Rows whose pivots may vanish, each with an element of another M on this
+        diagonal. Where one does, the factors are not numbers.
     """
     n, inverse_of = len(M), pivot_inverse(M, light)
     L = [row[: k + 1] for k, row in enumerate(M)]

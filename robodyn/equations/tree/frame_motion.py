@@ -28,14 +28,10 @@ __all__ = [
 class FrameMotion:
     """Motion of a frame F seen from a reference frame A.
 
-    Attributes
-    ----------
-    X : Placement
-        ``X_AF``.
-    V, A : Twist
-        Twist and its componentwise derivative, in F.
-    columns, rates : dict of v index to Twist
-        Jacobian (``V = sum of columns * v`` with the reference at rest) and its rate, in F.
+    X: ``X_AF``.
+    V, A: Twist and its componentwise derivative, in F.
+    columns, rates: Jacobian (``V = sum of columns * v`` with the reference at rest) and its rate,
+        in F.
     """
 
     X: Placement

@@ -56,12 +56,7 @@ def _subtrees(
 
 
 def _inverse(mass: Number) -> Number:
-    """One over the mass of all that moves, which has a centre of mass then.
-
-    Raises
-    ------
-    SettingsError
-    """
+    """One over the mass of all that moves, which has a centre of mass then."""
     if isinstance(mass, float) and mass == 0.0:
         raise SettingsError(
             "nothing of the robot that moves has a mass, so there is no centre of mass, and no "
@@ -76,14 +71,9 @@ class _MassCenter:
 
     From there it is near, wherever in the world all of it is: moments about it keep their digits.
 
-    Attributes
-    ----------
-    carrier : int
-        The only body on a base without mass and rotors, else the base.
-    R : Rotation
-        Axes of the carrier in the world.
-    p : Vec3
-        In the carrier.
+    carrier: The only body on a base without mass and rotors, else the base.
+    R: Axes of the carrier in the world.
+    p: In the carrier.
     """
 
     carrier: int

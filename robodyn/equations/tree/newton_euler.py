@@ -27,10 +27,7 @@ def inverse_dynamics(
 ) -> list[Number]:
     """Generalised forces that produce accelerations ``a``; O(n) [Featherstone, table 5.1].
 
-    Parameters
-    ----------
-    wrenches : mapping of body index to Wrench
-        Applied from outside, about the body's origin in its axes.
+    wrenches: Applied from outside, about the body's origin in its axes.
     """
     motion = body_motions(model, state, a, base)
     F: dict[int, Wrench] = {}

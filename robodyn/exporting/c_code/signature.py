@@ -36,12 +36,7 @@ def comment(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CNames:
-    """Names in the code of a unit, all of which begin with that of the unit.
-
-    Parameters
-    ----------
-    unit : Unit
-    """
+    """Names in the code of a unit, all of which begin with that of the unit."""
 
     unit: Unit
 

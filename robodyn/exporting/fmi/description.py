@@ -29,18 +29,11 @@ def model_description(
 ) -> str:
     """The model description.
 
-    Parameters
-    ----------
-    name : str
-        Of the robot.
-    identifier : str
-        Of the shared library.
-    token : str
-        By which the library knows that it is given its own description.
-    step : float [s]
-        Of which all communication steps are multiples.
-    variables : sequence of Variable
-        In the order of their value references.
+    name: Of the robot.
+    identifier: Of the shared library.
+    token: By which the library knows that it is given its own description.
+    step [s]: Of which all communication steps are multiples.
+    variables: In the order of their value references.
     """
     root = Element("fmiModelDescription")
     root.attrib = {

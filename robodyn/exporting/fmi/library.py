@@ -29,12 +29,8 @@ def shared_library(identifier: str, sources: Mapping[str, str]) -> tuple[str, by
     variable ``CC`` names, or ``cc``; `SettingsError` on a machine for which robodyn does not know
     what libraries are called; `FileError` if the compiler fails.
 
-    Parameters
-    ----------
-    identifier : str
-        Name of the library.
-    sources : mapping of str to str
-        Texts by name of the file, headers among them.
+    identifier: Name of the library.
+    sources: Texts by name of the file, headers among them.
     """
     machine = MACHINES.get(platform.machine().lower())
     if machine is None or platform.system() not in SYSTEMS:

@@ -21,20 +21,12 @@ KNOWN = ("t", "q", "v", "tau", "a")
 class Parts:
     """What an FMU does.
 
-    Attributes
-    ----------
-    step : Step
-    signals : tuple of Port
-        Inputs of the controller besides time and state.
-    outputs : tuple of Routine
-        Functions of time, state, forces and accelerations.
-    dynamics : Routine
-        Accelerations, as a step computes them.
-    motors : Routine or None
-        The actuation matrix, where forces are given at motors of which some are at joints that
+    signals: Inputs of the controller besides time and state.
+    outputs: Functions of time, state, forces and accelerations.
+    dynamics: Accelerations, as a step computes them.
+    motors: The actuation matrix, where forces are given at motors of which some are at joints that
         follow others; else they are those along speeds.
-    needs_time : bool
-        Whether anything depends on time.
+    needs_time: Whether anything depends on time.
     """
 
     step: Step

@@ -28,11 +28,8 @@ __all__ = ["Variable", "variables"]
 class Variable:
     """A number that others see; its value reference is its place in the list of them.
 
-    Attributes
-    ----------
-    causality : {"independent", "input", "output"}
-    start : float or None
-        At the beginning; of what is computed there is none.
+    causality {"independent", "input", "output"}
+    start: At the beginning; of what is computed there is none.
     """
 
     name: str

@@ -43,13 +43,9 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
 def matlab_procedure(procedure: Procedure, name: str, names: Mapping[str, str], dtype: str) -> str:
     """The text of ``name.m``.
 
-    Parameters
-    ----------
-    name : str
-        Of the function.
-    names : mapping of str to str
-        Of other functions, by names of routines.
-    dtype : {"double", "float"}
+    name: Of the function.
+    names: Of other functions, by names of routines.
+    dtype {"double", "float"}
     """
     arrays = [port.name for port in (*procedure.inputs, *procedure.outputs)]
     text = [*matlab_head(name, procedure.about, arrays, procedure.inputs, procedure.outputs)]

@@ -42,16 +42,11 @@ class Vector:
 class Recorder:
     """`Operations` of a step whose values are vectors, for a robot whose joints nothing drives.
 
-    Parameters
-    ----------
-    h : float [s]
-        The step.
-    dynamics, integrate, rate, corrections : Routine or None
-        What `StepFunctions` are called; the first is not needed to close loops.
-    drift : float [m, rad]
-        Gap that is corrected no more.
-    most : int
-        Corrections of loops, at most, before the last one.
+    h [s]: The step.
+    dynamics, integrate, rate, corrections: What `StepFunctions` are called; the first is not needed
+        to close loops.
+    drift [m, rad]: Gap that is corrected no more.
+    most: Corrections of loops, at most, before the last one.
     """
 
     def __init__(

@@ -24,17 +24,12 @@ __all__ = ["Syntax", "expression_text", "lines", "local_names"]
 class Syntax:
     """How a language writes statements.
 
-    Attributes
-    ----------
-    filled : callable
-        Text of an array of equal numbers, from their number and the value.
-    call : callable
-        Text of a statement, from the name of a function, of what it is given and of what it gives.
-    loop : callable
-        Lines before, at the end of and after the body of a loop, from the text of a gap, the least
-        gap and how often the body is repeated at most.
-    end : str
-        Of a statement.
+    filled: Text of an array of equal numbers, from their number and the value.
+    call: Text of a statement, from the name of a function, of what it is given and of what it
+        gives.
+    loop: Lines before, at the end of and after the body of a loop, from the text of a gap, the
+        least gap and how often the body is repeated at most.
+    end: Of a statement.
     """
 
     filled: Callable[[int, float], str]

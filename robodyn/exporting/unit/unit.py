@@ -39,21 +39,14 @@ def legal_names(names: Iterable[str], reserved: Collection[str] = ()) -> dict[st
 class Step:
     """A step in time, with the controller that gives its forces.
 
-    Attributes
-    ----------
-    h : float [s]
-    integrator : str
-    close : Procedure or None
-        ``(t, q, v)`` -> ``q_closed``, ``v_closed`` and ``residual``: the state at which a motion
+    h [s]
+    close: ``(t, q, v)`` -> ``q_closed``, ``v_closed`` and ``residual``: the state at which a motion
         begins. None of a tree.
-    advance : Procedure
-        ``(t, q, v, tau)`` -> ``q_next``, ``v_next``, and the ``residual`` of a linkage. Forces are
-        held.
-    first, update : Routine or None
-        The controller at the first sample and at all others, as `robodyn.control_law` has them;
-        the same where it remembers nothing. None without a controller: forces are given.
-    memory : int
-        Numbers that the controller keeps from sample to sample.
+    advance: ``(t, q, v, tau)`` -> ``q_next``, ``v_next``, and the ``residual`` of a linkage. Forces
+        are held.
+    first, update: The controller at the first sample and at all others, as `robodyn.control_law`
+        has them; the same where it remembers nothing. None without a controller: forces are given.
+    memory: Numbers that the controller keeps from sample to sample.
     """
 
     h: float
@@ -69,21 +62,13 @@ class Step:
 class Unit:
     """Functions of a robot that become a folder of code.
 
-    Attributes
-    ----------
-    robot : Robot
-        Its public attributes are the facts that code states: names of joints, sizes, limits.
-    routines : tuple of Routine
-        Each name once. Those that procedures call are among them.
-    assemblies : tuple of Procedure
-        Closing of loops by Newton's method: ``q`` -> ``q_closed``, and the ``residual`` [m, rad].
-    step : Step or None
-    dtype : str
-        Of the arithmetic: ``"double"`` or ``"float"``.
-    asked : frozenset of str
-        Names that the user has asked for; what procedures call has others besides.
-    name : str
-        What files and packages are called after.
+    robot: Its public attributes are the facts that code states: names of joints, sizes, limits.
+    routines: Each name once. Those that procedures call are among them.
+    assemblies: Closing of loops by Newton's method: ``q`` -> ``q_closed``, and the ``residual`` [m,
+        rad].
+    dtype: Of the arithmetic: ``"double"`` or ``"float"``.
+    asked: Names that the user has asked for; what procedures call has others besides.
+    name: What files and packages are called after.
     """
 
     robot: Robot

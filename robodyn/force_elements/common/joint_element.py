@@ -13,18 +13,11 @@ __all__ = ["JointElement"]
 class JointElement(Protocol):
     """A force along the freedoms of a joint, whose numbers are fields of its description.
 
-    Attributes
-    ----------
-    numbers : tuple of str
-        Fields of `Joint` that are zero where it does not act.
-    beside : tuple of str
-        Further fields that its force and energy are computed with.
-    passive : bool
-        It is left out of a robot that was loaded with ``passive=False``.
-    keeps_coordinate : bool
-        A joint with it is not cut to open a loop: its force needs the coordinate.
-    elastic : bool
-        Its force depends on the position.
+    numbers: Fields of `Joint` that are zero where it does not act.
+    beside: Further fields that its force and energy are computed with.
+    passive: It is left out of a robot that was loaded with ``passive=False``.
+    keeps_coordinate: A joint with it is not cut to open a loop: its force needs the coordinate.
+    elastic: Its force depends on the position.
     """
 
     numbers: tuple[str, ...]
@@ -38,11 +31,8 @@ class JointElement(Protocol):
     ) -> Sequence[Number]:
         """Force along each freedom, or along the first ones [N m, N].
 
-        Parameters
-        ----------
-        q, v : sequence of Number [rad, m], [rad/s, m/s]
-        friction_speed : float [rad/s, m/s]
-            Where dry friction reaches 70 %.
+        q, v [rad, m]
+        friction_speed [rad/s, m/s]: Where dry friction reaches 70 %.
         """
 
     def energy(self, joint: Any, q: Sequence[Number]) -> Number:

@@ -21,14 +21,9 @@ Vector = tuple[float, float, float]
 class PointMotion:
     """Position and velocity of a point of a body in world axes, computed when they are used.
 
-    Parameters
-    ----------
-    X, V : Placement, Twist
-        Of the body.
-    p : Vec3 [m]
-        In the axes of the body.
-    gravity : Vec3 [m/s^2]
-        In the world.
+    X, V: Of the body.
+    p [m]: In the axes of the body.
+    gravity [m/s^2]: In the world.
     """
 
     def __init__(self, X: Placement, V: Twist, p: Vec3, gravity: Vec3) -> None:
@@ -70,10 +65,7 @@ class DescribedElement(LinkElement, Protocol):
     point or a direction; one annotated ``float`` a number that is not negative. Elements of files
     are read, checked and written by these annotations.
 
-    Attributes
-    ----------
-    tag : str
-        Name of its element in a file.
+    tag: Name of its element in a file.
     """
 
     tag: ClassVar[str]

@@ -39,14 +39,9 @@ ARMIJO, SHORTER = 1e-4, 0.5
 class UnknownInertia:
     """Indices of the parameters of a body among the unknowns.
 
-    Attributes
-    ----------
-    at : ndarray of int, shape (k,)
-        Which of the unknowns are its own.
-    which : ndarray of int, shape (k,)
-        Which of its ten these are.
-    reference : ndarray, shape (10,)
-        All ten as described, of a body that there can be.
+    at (k,): Which of the unknowns are its own.
+    which (k,): Which of its ten these are.
+    reference (10,): All ten as described, of a body that there can be.
     """
 
     at: NDArray[np.intp]

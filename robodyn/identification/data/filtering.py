@@ -41,11 +41,9 @@ def filtered_states(
 def thinned(t: FloatArray, cutoff: float, *arrays: FloatArray) -> tuple[FloatArray, ...]:
     """Filter arrays of samples, and keep about two samples per period of the cutoff.
 
-    Parameters
-    ----------
-    t : ndarray, shape (n,) [s]
-    cutoff : float [Hz]
-    *arrays : ndarray, shape (n, ...)
+    t (n,) [s]
+    cutoff [Hz]
+    *arrays (n, ...)
     """
     step = _step(t, cutoff)
     keep = _within(len(t), step, cutoff)

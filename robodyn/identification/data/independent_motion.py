@@ -126,15 +126,9 @@ class ReducedJoints:
 class IndependentJoints:
     """The independent joints of a robot, and motions of all joints that follow from theirs.
 
-    Attributes
-    ----------
-    count : int
-        Number of independent joints, u.
-    neutral, lower, upper : ndarray, shape (u,) [rad, m]
-        Neutral posture, and limits of positions.
-    velocity, effort : ndarray, shape (u,)
-        Limits.
-    is_rotary : list of bool
+    count: Number of independent joints, u.
+    neutral, lower, upper (u,) [rad, m]: Neutral posture, and limits of positions.
+    velocity, effort (u,): Limits.
     """
 
     def __init__(self, dynamics: AllJoints | ReducedJoints) -> None:

@@ -29,12 +29,9 @@ __all__ = ["CondensedEquations", "equations", "random_regressors", "selected"]
 def selected(robot: Robot, names: Iterable[str] | None) -> NDArray[np.intp]:
     """Ascending indices of the selected parameters.
 
-    Parameters
-    ----------
-    names : names, optional
-        Of parameters, of bodies (their ten) and of joints (rotor inertia, damping and friction).
-        Default: of all bodies with mass, of motors, and the friction of joints that have motors or
-        that are described as having some.
+    names, optional: Of parameters, of bodies (their ten) and of joints (rotor inertia, damping and
+        friction). Default: of all bodies with mass, of motors, and the friction of joints that have
+        motors or that are described as having some.
     """
     known = robot.dynamic_parameter_names
     if names is None:
@@ -90,16 +87,12 @@ BLOCK = 2048
 class Equations:
     """``W p = y`` at each sample, one row an independent speed.
 
-    Attributes
-    ----------
-    W : ndarray, shape (n, u, parameters)
-    y : ndarray, shape (n, u) [N m, N]
-        Forces of motors, less those of springs, stops and the ground.
-    names : tuple of str
-        Of the independent speeds.
-    t : ndarray, shape (n,) [s]
-    given : ndarray, shape (n, u) [N m, N]
-        Sizes of the forces that are measured or known, of which ``y`` is the difference.
+    W (n, u, parameters)
+    y (n, u) [N m, N]: Forces of motors, less those of springs, stops and the ground.
+    names: Of the independent speeds.
+    t (n,) [s]
+    given (n, u) [N m, N]: Sizes of the forces that are measured or known, of which ``y`` is the
+        difference.
     """
 
     W: FloatArray
@@ -135,16 +128,11 @@ class CondensedEquations:
     They are the triangular factors of ``[W y]``, so they serve for all p and for all weights of
     the speeds.
 
-    Attributes
-    ----------
-    W : ndarray, shape (k, u, parameters)
-    y : ndarray, shape (k, u) [N m, N]
-    names : tuple of str
-        Of the independent speeds.
-    samples : int
-        Number of samples that they stand for.
-    given : ndarray, shape (u,) [N m, N]
-        Root mean square of the forces that are measured or known.
+    W (k, u, parameters)
+    y (k, u) [N m, N]
+    names: Of the independent speeds.
+    samples: Number of samples that they stand for.
+    given (u,) [N m, N]: Root mean square of the forces that are measured or known.
     """
 
     W: FloatArray
@@ -201,11 +189,8 @@ def random_regressors(
     Speeds and accelerations are about 1 rad/s, 1 rad/s^2. Loops are assembled as they are near a
     posture, by default the neutral one.
 
-    Parameters
-    ----------
-    columns : ndarray of int, shape (k,)
-        Parameters that are looked at.
-    near : ndarray, shape (nq,), optional
+    columns (k,): Parameters that are looked at.
+    near (nq,), optional
     """
     if robot.tree_form.nc and not robot.nc:
         # minimal coordinates may pass from one way of assembly to another

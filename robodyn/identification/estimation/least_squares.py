@@ -31,14 +31,10 @@ ROUNDS = 20
 class Fit:
     """Weighted least-squares estimate of ``W x = y``, where each row has its own noise.
 
-    Attributes
-    ----------
-    values : ndarray, shape (r,)
-    covariance : ndarray, shape (r, r)
-    noise : ndarray, shape (u,)
-        Standard deviation of each row.
-    silent : ndarray of bool, shape (u,)
-        Rows without a force above the noise, though their terms are larger than it.
+    values (r,)
+    covariance (r, r)
+    noise (u,): Standard deviation of each row.
+    silent (u,): Rows without a force above the noise, though their terms are larger than it.
     """
 
     values: FloatArray
@@ -50,17 +46,10 @@ class Fit:
 def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Directions of parameters that the data excite, and parameters that they do not excite.
 
-    Parameters
-    ----------
-    W : ndarray, shape (n, u, r)
-    scale : ndarray, shape (r,)
-        Size of each column in a motion of usual speed.
-
-    Returns
-    -------
-    V : ndarray, shape (r, k)
-        Columns are orthogonal where parameters are counted in units of ``1 / scale``.
-    unseen : ndarray of bool, shape (r,)
+    W (n, u, r)
+    scale (r,): Size of each column in a motion of usual speed.
+    Returns V (r, k): Columns are orthogonal where parameters are counted in units of ``1 / scale``.
+    Returns unseen (r,)
     """
     R = np.linalg.qr((W / scale).reshape(-1, W.shape[-1]), mode="r")
     _, sizes, directions = np.linalg.svd(R)

@@ -32,13 +32,9 @@ class Bounds:
 class Series:
     """Motions from rest to rest within bounds, parametrised by unconstrained coefficients.
 
-    Parameters
-    ----------
-    count : int
-        Number of joints, u.
-    period : float [s]
-    samples : int
-        In a period.
+    count: Number of joints, u.
+    period [s]
+    samples: In a period.
     """
 
     def __init__(

@@ -20,23 +20,14 @@ Numbers = Sequence[Number]
 class Coordinates:
     """How the coordinates of a joint follow from its speeds.
 
-    Attributes
-    ----------
-    rates : callable
-        ``q, v -> dq/dt``, over numbers of equations.
-    step : callable
-        ``q, d -> q`` after moving with the constant joint twist ``d`` for unit time.
-    bracket : callable
-        ``x, y -> [x, y]``, the commutator of two joint twists.
-    difference : callable
-        ``q0, q1 -> d``, the inverse of ``step``.
-    flat : bool
-        The coordinates are the integrals of the speeds, one by one.
-    quaternion : bool
-        The last four coordinates are a unit quaternion x, y, z, w, and what is before them is a
-        position.
-    integrals : mapping of speed to coordinate
-        Where not all coordinates are: those that are the integral of one speed, whatever the
+    rates: ``q, v -> dq/dt``, over numbers of equations.
+    step: ``q, d -> q`` after moving with the constant joint twist ``d`` for unit time.
+    bracket: ``x, y -> [x, y]``, the commutator of two joint twists.
+    difference: ``q0, q1 -> d``, the inverse of ``step``.
+    flat: The coordinates are the integrals of the speeds, one by one.
+    quaternion: The last four coordinates are a unit quaternion x, y, z, w, and what is before them
+        is a position.
+    integrals: Where not all coordinates are: those that are the integral of one speed, whatever the
         others do.
     """
 

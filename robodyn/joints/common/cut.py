@@ -33,16 +33,10 @@ __all__ = [
 class RelativeMotion:
     """Motion of G seen from F, in the axes of F; velocities are those of the origin of G.
 
-    Attributes
-    ----------
-    X : Placement
-        ``X_FG``.
-    v, w, dv, dw : Vec3
-        Velocity, angular velocity, and their rates at zero accelerations of all joints.
-    columns : dict of v index to (Vec3, Vec3)
-        ``v`` and ``w`` a unit of each speed.
-    t : Number
-        The time [s].
+    X: ``X_FG``.
+    v, w, dv, dw: Velocity, angular velocity, and their rates at zero accelerations of all joints.
+    columns: ``v`` and ``w`` a unit of each speed.
+    t: The time [s].
     """
 
     X: Placement
@@ -58,12 +52,8 @@ class RelativeMotion:
 class CutGeometry:
     """What is known of a cut joint before it moves.
 
-    Attributes
-    ----------
-    axis2 : Vec3
-        Second axis of a kind that has one, in G.
-    constants : mapping of str to float
-        The parameters of the kind.
+    axis2: Second axis of a kind that has one, in G.
+    constants: The parameters of the kind.
     """
 
     axis2: Vec3 = EY
@@ -74,21 +64,14 @@ class CutGeometry:
 class Cut:
     """A kind of joint where it is cut.
 
-    Attributes
-    ----------
-    rows : callable
-        The constraints, one for each degree of freedom that the joint takes away.
-    gap : callable or None
-        What they ask, measured so that it is zero only where the joint is closed, with the same
+    rows: The constraints, one for each degree of freedom that the joint takes away.
+    gap: What they ask, measured so that it is zero only where the joint is closed, with the same
         slopes there (see `gap`). ``None``: the rows themselves.
-    axes : callable
-        Its motion subspace in G at a pose ``X_FG``, along which damping and friction act; none
+    axes: Its motion subspace in G at a pose ``X_FG``, along which damping and friction act; none
         where they do not.
-    position : callable or None
-        Its coordinates, shape (..., nq), from poses ``X_FG`` (..., 4, 4) at which it is closed.
-        ``None`` of a kind without coordinates.
-    vector : bool
-        The rows are those of `position` alone, which may be taken along any axes.
+    position: Its coordinates, shape (..., nq), from poses ``X_FG`` (..., 4, 4) at which it is
+        closed. ``None`` of a kind without coordinates.
+    vector: The rows are those of `position` alone, which may be taken along any axes.
     """
 
     rows: Callable[[RelativeMotion, CutGeometry], list[Row]]

@@ -19,12 +19,8 @@ def evaluate(
 ) -> JointState:
     """State of a joint in its place on the parent.
 
-    Parameters
-    ----------
-    q, v : sequence of numbers
-        Its own coordinates and speeds.
-    t : number [s]
-        Of a joint that depends on it.
+    q, v: Its own coordinates and speeds.
+    t [s]: Of a joint that depends on it.
     """
     kind = joint.kind
     if kind.state_at is not None:

@@ -15,14 +15,9 @@ __all__ = ["Jet", "cos", "sin", "sqrt"]
 class Jet:
     """A number that moves with the robot.
 
-    Attributes
-    ----------
-    slopes : mapping of v index to Number
-        Its rate a unit of each speed.
-    rate : Number
-        Its rate.
-    bias : Number
-        Its second derivative in time where all accelerations are zero.
+    slopes: Its rate a unit of each speed.
+    rate: Its rate.
+    bias: Its second derivative in time where all accelerations are zero.
     """
 
     value: Number

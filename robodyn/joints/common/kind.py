@@ -25,16 +25,10 @@ __all__ = ["JointGeometry", "JointKind", "JointState", "Parameter", "Part", "Tim
 class Parameter:
     """A number that joints of a kind have, beside their axes.
 
-    Attributes
-    ----------
-    name : str
-        In files, ``<name value="..."/>``.
-    unit : str
-        In words, for messages.
-    positive : str
-        Why it must be positive; empty where it may have any sign.
-    spellings : tuple of (str, float)
-        Elements of other formats, with the number in their text, and what it is divided by.
+    name: In files, ``<name value="..."/>``.
+    unit: In words, for messages.
+    positive: Why it must be positive; empty where it may have any sign.
+    spellings: Elements of other formats, with the number in their text, and what it is divided by.
     """
 
     name: str
@@ -47,16 +41,10 @@ class Parameter:
 class Part:
     """One turn about z, or slide along z, of a joint that is a chain of them.
 
-    Attributes
-    ----------
-    before : Placement
-        From the end of the part before it; of the first one, from the parent's frame.
-    freedom : int
-        Which speed of the joint it is.
-    turning : bool
-        It turns; else it slides.
-    sign : float
-        -1: the other way round.
+    before: From the end of the part before it; of the first one, from the parent's frame.
+    freedom: Which speed of the joint it is.
+    turning: It turns; else it slides.
+    sign: -1: the other way round.
     """
 
     before: Placement
@@ -69,12 +57,8 @@ class Part:
 class TimeDependence:
     """Motion of a rheonomic joint that time alone makes, whatever its speeds are.
 
-    Attributes
-    ----------
-    V : Twist
-        Twist of B when all speeds are zero, in B.
-    rate : Twist
-        Its rate, in B.
+    V: Twist of B when all speeds are zero, in B.
+    rate: Its rate, in B.
     """
 
     V: Twist
@@ -84,16 +68,10 @@ class TimeDependence:
 class JointState:
     """A joint at a state: where it is and how it can move.
 
-    Attributes
-    ----------
-    X : Placement
-        Pose of B: in J as a kind gives it, in the parent's frame as `evaluate` gives it.
-    S : list of Twist
-        Motion subspace: twist of B for unit speeds, in B.
-    dS : list of Twist
-        Rate of each column, in B.
-    drift : TimeDependence or None
-        Of a joint that depends on time.
+    X: Pose of B: in J as a kind gives it, in the parent's frame as `evaluate` gives it.
+    S: Motion subspace: twist of B for unit speeds, in B.
+    dS: Rate of each column, in B.
+    drift: Of a joint that depends on time.
     """
 
     __slots__ = ("S", "X", "dS", "drift")
@@ -125,20 +103,12 @@ class JointState:
 class JointGeometry:
     """What is known of a joint before it moves.
 
-    Attributes
-    ----------
-    X_PJ : Placement
-        Joint frame in the parent's frame.
-    offset : float [rad]
-        Added to the angle of an axial joint; `turn` does it.
-    constants : mapping of str to float
-        The parameters of the kind.
-    R_J1, R_J2 : Rotation
-        Turn z to the first and second axis, of a kind whose frames are the author's.
-    reversed : bool
-        The joint's own direction is from B to J (not of axial kinds: their axis is flipped).
-    map : JointMap or None
-        Of a joint that its user made; one that depends on time gets it after its coordinates.
+    X_PJ: Joint frame in the parent's frame.
+    offset [rad]: Added to the angle of an axial joint; `turn` does it.
+    constants: The parameters of the kind.
+    R_J1, R_J2: Turn z to the first and second axis, of a kind whose frames are the author's.
+    reversed: The joint's own direction is from B to J (not of axial kinds: their axis is flipped).
+    map: Of a joint that its user made; one that depends on time gets it after its coordinates.
     """
 
     kind: JointKind
@@ -173,51 +143,33 @@ Numbers = Sequence[Number]
 class JointKind:
     """A kind of joint: all that is particular to it.
 
-    Attributes
-    ----------
-    name : str
-        As `Joint.kind` has it, and as files are written.
-    nq, nv : int
-        Number of coordinates and of speeds (of a map its own number counts instead). A joint that
-        is cut gives ``6 - nv`` constraints.
-    state : callable, optional
-        ``geometry, q, v -> JointState``: pose of B in J, motion subspace and its rate. None of a
-        kind that only closes loops.
-    turning : tuple of bool
-        Of a kind whose degrees of freedom are turns about and slides along an axis, one after the
-        other: which of them turn. It has ``state_at`` instead of ``state``.
-    state_at : callable, optional
-        The same as ``state``, from a `Planar` for each degree of freedom: cosine and sine of the
-        angle, offset included, or displacement and zero.
-    parts : callable, optional
-        ``geometry -> parts, after``: such a joint as a chain of parts, and the frame B after the
-        last. Left out: all parts share the axis z.
-    frames : {"axial", "aligned", "described"}
-        Which frames J and B are. ``"axial"``: z is the axis, about and along which everything
-        moves; the frames may be turned about and shifted along it, and the angle of a joint that
-        turns gets an offset (`JointGeometry.turn`). ``"aligned"``: those of the description,
-        turned the shortest way so that z is the axis. ``"described"``: those of the description;
-        axes are ``R_J1`` and ``R_J2`` times z.
-    axes : tuple of str
-        Axes that the description gives: none, ``("axis",)`` or ``("axis", "axis2")``.
-    units : tuple of str
-        Of each speed, ``"rad"`` or ``"m"``; the last holds for the rest.
-    unmoved : tuple of int
-        Which of the directions x, y, z (0, 1, 2) and the origin (3) of J the joint leaves as they
-        are. Mass that the joint does not move may be counted on either body.
-    limited : bool
-        A joint with one coordinate may have limits of it.
-    in_files : bool
-        Files may have it, as a joint of the tree or of a loop.
-    words : tuple of str
-        What files call it beside its name.
-    free_turn : bool
-        It turns about its axis, whatever else it does.
-    cut : Cut, optional
-        Its constraints where it is cut; without them it cannot close a loop.
-    orientation : callable, optional
-        ``q -> R_JB`` of a kind whose speeds are the twist of B: along the axes of J its friction
-        acts, and an armature is felt as a mass is.
+    name: As `Joint.kind` has it, and as files are written.
+    nq, nv: Number of coordinates and of speeds (of a map its own number counts instead). A joint
+        that is cut gives ``6 - nv`` constraints.
+    state, optional: ``geometry, q, v -> JointState``: pose of B in J, motion subspace and its rate.
+        None of a kind that only closes loops.
+    turning: Of a kind whose degrees of freedom are turns about and slides along an axis, one after
+        the other: which of them turn. It has ``state_at`` instead of ``state``.
+    state_at, optional: The same as ``state``, from a `Planar` for each degree of freedom: cosine
+        and sine of the angle, offset included, or displacement and zero.
+    parts, optional: ``geometry -> parts, after``: such a joint as a chain of parts, and the frame B
+        after the last. Left out: all parts share the axis z.
+    frames {"axial", "aligned", "described"}: Which frames J and B are. ``"axial"``: z is the axis,
+        about and along which everything moves; the frames may be turned about and shifted along it,
+        and the angle of a joint that turns gets an offset (`JointGeometry.turn`). ``"aligned"``:
+        those of the description, turned the shortest way so that z is the axis. ``"described"``:
+        those of the description; axes are ``R_J1`` and ``R_J2`` times z.
+    axes: Axes that the description gives: none, ``("axis",)`` or ``("axis", "axis2")``.
+    units: Of each speed, ``"rad"`` or ``"m"``; the last holds for the rest.
+    unmoved: Which of the directions x, y, z (0, 1, 2) and the origin (3) of J the joint leaves as
+        they are. Mass that the joint does not move may be counted on either body.
+    limited: A joint with one coordinate may have limits of it.
+    in_files: Files may have it, as a joint of the tree or of a loop.
+    words: What files call it beside its name.
+    free_turn: It turns about its axis, whatever else it does.
+    cut, optional: Its constraints where it is cut; without them it cannot close a loop.
+    orientation, optional: ``q -> R_JB`` of a kind whose speeds are the twist of B: along the axes
+        of J its friction acts, and an armature is felt as a mass is.
     """
 
     name: str

@@ -24,10 +24,7 @@ def takes_time(function: Any) -> bool:
 def called(what: str, function: Any, *arguments: Any, **time: Any) -> Any:
     """What a user's function makes of symbolic numbers; ``t=``: of one that depends on time.
 
-    Raises
-    ------
-    ShapeError
-        If it fails: the function is at fault, and the exception says where.
+    Raises ShapeError: If it fails: the function is at fault, and the exception says where.
     """
     try:
         return function(*arguments, **time)

@@ -55,49 +55,28 @@ class Changes:
     `Robot.with_` changes what a robot was made from. Changes are made in the order of `STEPS`,
     whatever the order of the arguments; fields are in that order.
 
-    Attributes
-    ----------
-    parameters : mapping of name to float
-        New values of numbers that a robot has by name, `Robot.dynamic_parameters`.
-    frames : mapping of name to (link name, array_like)
-        More links without mass.
-    loops : iterable of Loop
-        More closures.
-    actuators : mapping of joint name to Actuator
-        Motors in place of those that these joints have.
-    rotors : iterable of Rotor
-        More wheels that spin freely on links.
-    joint_maps : mapping of joint name to JointMap
-        Motions in place of those of these joints.
-    transmissions : iterable of Transmission
-        More of them, between joints that have motors or get them here.
-    springs : mapping of joint name to (stiffness, rest position), or iterable of elements
-        One of a joint takes the place of another; those between links are more.
-    symbols : mapping of str to str
-        Names for numbers that stand there by now. Names of which later steps change a number
+    parameters: New values of numbers that a robot has by name, `Robot.dynamic_parameters`.
+    frames: More links without mass.
+    loops: More closures.
+    actuators: Motors in place of those that these joints have.
+    rotors: More wheels that spin freely on links.
+    joint_maps: Motions in place of those of these joints.
+    transmissions: More of them, between joints that have motors or get them here.
+    springs: One of a joint takes the place of another; those between links are more.
+    symbols: Names for numbers that stand there by now. Names of which later steps change a number
         are left out.
-    base : {"floating", "moving"}
-        That of ``settings``, where it is new: it takes the place of a free joint to a world.
-    payload : mapping of link name to Inertia
-        Masses in addition to those of links.
-    couplings : iterable of Follower, ExplicitLoop or Coupling
-        More joints that follow others.
-    stops : CompliantStops
-        Springs and dampers at the limits of joints that follow none.
-    constraints : iterable of Constraint, FrameConstraint or Rolling
-        More constraints.
-    forces : iterable of Force, ForceLaw or InverseSquareGravity
-        In place of all that there are; none, if it is empty.
-    sensors : iterable of Sensor or DescribedSensor
-        In place of all that there are; none, if it is empty.
-    merge_hinges : bool
-        Three hinges through a point become a ball.
-    locked : mapping of joint name to array_like
-        Welded joints, with what is said of them above.
-    settings : mapping of str to object
-        New values of fields of `Settings`.
-    given : tuple of str
-        Fields that change something, apart from settings, in the order of `STEPS`.
+    base {"floating", "moving"}: That of ``settings``, where it is new: it takes the place of a free
+        joint to a world.
+    payload: Masses in addition to those of links.
+    couplings: More joints that follow others.
+    stops: Springs and dampers at the limits of joints that follow none.
+    constraints: More constraints.
+    forces: In place of all that there are; none, if it is empty.
+    sensors: In place of all that there are; none, if it is empty.
+    merge_hinges: Three hinges through a point become a ball.
+    locked: Welded joints, with what is said of them above.
+    settings: New values of fields of `Settings`.
+    given: Fields that change something, apart from settings, in the order of `STEPS`.
     """
 
     parameters: Mapping[str, ArrayLike] | None = None
@@ -149,13 +128,9 @@ class Changes:
     ) -> tuple[Mechanism, Settings]:
         """The changed description, and its settings.
 
-        Parameters
-        ----------
-        mechanism : Mechanism
-        before, wanted : Settings
-            Of the description, and those with ``settings``.
-        model : Model, optional
-            Of the robot that is made of the description, which has the names of parameters.
+        before, wanted: Of the description, and those with ``settings``.
+        model, optional: Of the robot that is made of the description, which has the names of
+            parameters.
         """
         check_forces_act(wanted.passive, forces=self.forces, springs=self.springs)
         now, whole = _Now(self, wanted.base == "floating", model), mechanism
@@ -177,13 +152,8 @@ class Changes:
 class _Now:
     """What steps have to know besides the description.
 
-    Attributes
-    ----------
-    changes : Changes
-    floating : bool
-        The base floats.
-    model : Model or None
-        Of the description that all steps begin with.
+    floating: The base floats.
+    model: Of the description that all steps begin with.
     """
 
     changes: Changes

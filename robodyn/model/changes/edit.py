@@ -54,11 +54,7 @@ def with_frames(
 ) -> Mechanism:
     """A description with more frames: massless links, each welded to one there is.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    frames : mapping of name to frame
-        See `frame_argument`.
+    frames: See `frame_argument`.
     """
     links = {link.name for link in mechanism.links}
     added, welds = [], []
@@ -82,10 +78,7 @@ def with_frames(
 def with_loops(mechanism: Mechanism, loops: Iterable[Loop]) -> Mechanism:
     """A description with more closures.
 
-    Raises
-    ------
-    UrdfError
-        For values that no loop has.
+    Raises UrdfError: For values that no loop has.
     """
     return refuse_bad_values(dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops)))
 
@@ -113,12 +106,8 @@ def with_actuators(
 ) -> Mechanism:
     """A description with motors in place of those that these joints have.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    actuators : mapping of joint name to Actuator
-    parameters : iterable of str
-        Names of other numbers that are given with them: those of the same joints are refused.
+    parameters: Names of other numbers that are given with them: those of the same joints are
+        refused.
     """
     names = [mover.name for mover in mechanism.movers]
     for name in parameters:
@@ -192,11 +181,7 @@ def without_forces(mechanism: Mechanism) -> Mechanism:
 def start_by_joint(settings: Settings, joints: Joints) -> Settings:
     """Settings with the start given by joints, so that copies with other coordinates can use it.
 
-    Parameters
-    ----------
-    settings : Settings
-    joints : Joints
-        Of the robot in tree coordinates, to which the start belongs.
+    joints: Of the robot in tree coordinates, to which the start belongs.
     """
     near = settings.near
     if not near or isinstance(near[0], tuple):

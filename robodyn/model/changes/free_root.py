@@ -21,17 +21,10 @@ def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
 
     A root with mass is a body of the robot, not the world.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    base : str
-        For ``"moving"``, only a link called ``world`` is removed, as a body may also be free in a
+    base: For ``"moving"``, only a link called ``world`` is removed, as a body may also be free in a
         frame that moves along a path, such as an orbit.
-
-    Raises
-    ------
-    SettingsError
-        If more than that joint is in the world, so that the base cannot take its place.
+    Raises SettingsError: If more than that joint is in the world, so that the base cannot take its
+        place.
     """
     root = find_root(mechanism)
     outward = [joint for joint in mechanism.joints if joint.parent == root]

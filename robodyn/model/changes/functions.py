@@ -53,14 +53,9 @@ AnySensor: TypeAlias = Sensor | DescribedSensor
 def with_couplings_added(mechanism: Mechanism, couplings: Iterable[AnyCoupling]) -> Mechanism:
     """A description with more couplings between joints.
 
-    Raises
-    ------
-    UnknownNameError
-        For joints that do not exist.
-    TopologyError
-        For joints that cannot follow, or be followed.
-    ShapeError
-        For a name that is taken, or something else than a coupling.
+    Raises UnknownNameError: For joints that do not exist.
+    Raises TopologyError: For joints that cannot follow, or be followed.
+    Raises ShapeError: For a name that is taken, or something else than a coupling.
     """
     taken = {x.name for x in (*mechanism.loops, *mechanism.couplings, *mechanism.constraints)}
     taken |= {x.name for x in mechanism.followers}
@@ -107,12 +102,8 @@ def with_constraints(
 ) -> Mechanism:
     """A description with more constraints.
 
-    Raises
-    ------
-    UnknownNameError
-        For joints and links that do not exist.
-    ShapeError
-        For a name that is taken.
+    Raises UnknownNameError: For joints and links that do not exist.
+    Raises ShapeError: For a name that is taken.
     """
     kinds = _joint_sizes(mechanism, floating=floating)
     links = [link.name for link in mechanism.links]
@@ -136,13 +127,8 @@ def with_forces(
 ) -> Mechanism:
     """A description with these forces, and no others.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    forces : iterable of Force, ForceLaw or InverseSquareGravity
-        Those of a robot, `Robot.forces`, are taken as they are.
-    floating : bool
-        The base floats.
+    forces: Those of a robot, `Robot.forces`, are taken as they are.
+    floating: The base floats.
     """
     sizes: dict[str, Any] = _joint_sizes(mechanism, floating=floating)
     links = [link.name for link in mechanism.links]
@@ -164,19 +150,9 @@ def with_sensors(
 ) -> Mechanism:
     """A description with these sensors, and no others.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    sensors : iterable of Sensor or DescribedSensor
-        Those of a robot, `Robot.sensors`, are taken as they are.
-    floating : bool
-        The base floats.
-
-    Raises
-    ------
-    UnknownNameError
-    ShapeError
-        For two of one name, and functions that do not give what they should.
+    sensors: Those of a robot, `Robot.sensors`, are taken as they are.
+    floating: The base floats.
+    Raises ShapeError: For two of one name, and functions that do not give what they should.
     """
     sizes: dict[str, Any] = _joint_sizes(mechanism, floating=floating)
     found: dict[str, DescribedSensor] = {}

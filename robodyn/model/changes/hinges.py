@@ -34,14 +34,9 @@ HINGES = (revolute.KIND.name, continuous.KIND.name)
 class MeetingHinges:
     """Three successive hinges whose axes meet in a point, with massless links between.
 
-    Attributes
-    ----------
-    hinges : tuple of 3 Joint
-        From the parent of the first to the child of the last.
-    X_PC : ndarray, shape (4, 4) [1, m]
-        The child of the last in the parent of the first, at zero.
-    centre : ndarray, shape (3,) [m]
-        Intersection of the axes, in the parent of the first.
+    hinges: From the parent of the first to the child of the last.
+    X_PC (4, 4) [1, m]: The child of the last in the parent of the first, at zero.
+    centre (3,) [m]: Intersection of the axes, in the parent of the first.
     """
 
     hinges: tuple[Joint, Joint, Joint]

@@ -99,11 +99,8 @@ def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -
 def _all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
     """Positions of the locked joints, and of the joints that these determine.
 
-    Raises
-    ------
-    SettingsError
-        If positions contradict the couplings between joints, or joints that follow others by a
-        function are locked without these.
+    Raises SettingsError: If positions contradict the couplings between joints, or joints that
+        follow others by a function are locked without these.
     """
     ties = {f"the mimic of {j.name!r}": _mimicry(j) for j in mechanism.joints if j.mimic}
     ties |= {f"coupling {c.name!r}": _coupled(mechanism, c) for c in mechanism.couplings}

@@ -42,26 +42,13 @@ def with_other_numbers(
 ) -> Model | None:
     """The same geometry with the numbers of another description.
 
-    Parameters
-    ----------
-    model : Model
-    mechanism : Mechanism
-        Description of the model, with other inertias, motors and friction of joints.
-    settings : Settings
-        Settings of the model, apart from `NUMBERS`.
-    tree_form : Setup, optional
-        For a model in minimal coordinates: the setup of the same robot in tree coordinates.
-
-    Returns
-    -------
-    model : Model or None
-        None where masses change how links are cut in two, and joints that were cut get a spring,
-        so that the geometry is another one, and where other joints have motors.
-
-    Raises
-    ------
-    InertiaError
-        If a joint moves no mass.
+    mechanism: Description of the model, with other inertias, motors and friction of joints.
+    settings: Settings of the model, apart from `NUMBERS`.
+    tree_form, optional: For a model in minimal coordinates: the setup of the same robot in tree
+        coordinates.
+    Returns model: None where masses change how links are cut in two, and joints that were cut get a
+        spring, so that the geometry is another one, and where other joints have motors.
+    Raises InertiaError: If a joint moves no mass.
     """
     if mechanism is model.mechanism and not (
         model.settings.allow_unphysical and not settings.allow_unphysical

@@ -36,11 +36,7 @@ __all__ = [
 def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     """A description in which some parameters have other values.
 
-    Parameters
-    ----------
-    model : Model
-    given : mapping of name to float
-        As `Robot.dynamic_parameter_names` has them.
+    given: As `Robot.dynamic_parameter_names` has them.
     """
     if not given:
         return model.mechanism
@@ -95,10 +91,7 @@ def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mecha
 def parameters_before(model: Model, given: Iterable[str]) -> dict[str, float]:
     """Parameters of a model by name: those that are to be changed, and all others of their bodies.
 
-    Raises
-    ------
-    UnknownNameError
-        For a name that is none of them.
+    Raises UnknownNameError: For a name that is none of them.
     """
     bodies = {body_link(model.bodies, body): body for body in model.bodies}
     beside, old = motor_parameters(model.setup), dict[str, float]()
@@ -160,10 +153,7 @@ def _numbers(model: Model, body: Body) -> FloatArray:
 def inertia_from(ten: FloatArray) -> Inertia | None:
     """Inertia from ten parameters about a link's origin; ``None`` if all are zero.
 
-    Raises
-    ------
-    SettingsError
-        If there is a first moment or an inertia without a mass.
+    Raises SettingsError: If there is a first moment or an inertia without a mass.
     """
     if not ten.any():
         return None

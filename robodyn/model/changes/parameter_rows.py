@@ -44,15 +44,10 @@ _NOT_NEGATIVE = (*RESISTANCES, *MOTOR_FRICTION, "armature", "rotor_inertia")
 class ParameterRows:
     """Parameters of many copies, and the numbers that are inputs of their equations.
 
-    Attributes
-    ----------
-    values : mapping of name to ndarray, shape (robots,)
-    example : Setup
-        Setup in which a number is zero only if it is zero in all copies.
-    numbers : ndarray, shape (robots, n)
-        Inputs of the equations, in the order of `with_numbers`.
-    inertial : ndarray, shape (robots, 10 bodies)
-        As `Robot.inertial_parameters` has them.
+    values (robots,)
+    example: Setup in which a number is zero only if it is zero in all copies.
+    numbers (robots, n): Inputs of the equations, in the order of `with_numbers`.
+    inertial (robots, 10 bodies): As `Robot.inertial_parameters` has them.
     """
 
     values: Mapping[str, FloatArray]
@@ -66,10 +61,7 @@ class ParameterRows:
     def some(self, rows: Any) -> dict[str, Any]:
         """The parameters of one copy, or of several.
 
-        Raises
-        ------
-        ShapeError
-            If there is no such row.
+        Raises ShapeError: If there is no such row.
         """
         try:
             places = np.arange(len(self))[rows]
@@ -95,17 +87,8 @@ def _several(x: Any) -> bool:
 def parameter_rows(model: Model, given: Mapping[str, ArrayLike]) -> ParameterRows:
     """Many copies of a model.
 
-    Parameters
-    ----------
-    model : Model
-    given : mapping of name to array_like, shape (robots,) or ()
-        As `Robot.dynamic_parameter_names` has them.
-
-    Raises
-    ------
-    UnknownNameError, SettingsError, ShapeError
-    InertiaError
-        If a row makes a body that cannot exist, or a joint that moves no mass.
+    given (robots,) or (): As `Robot.dynamic_parameter_names` has them.
+    Raises InertiaError: If a row makes a body that cannot exist, or a joint that moves no mass.
     """
     old = parameters_before(model, given)
     values = _as_rows(given)
@@ -298,13 +281,8 @@ def _largest(x: Any) -> Any:
 def _refuse_massless(model: Model, setup: Setup, count: int) -> None:
     """Check that in all rows joints move a mass if they do in the model.
 
-    Parameters
-    ----------
-    model : Model
-    setup : Setup
-        With arrays.
-    count : int
-        Of rows.
+    setup: With arrays.
+    count: Of rows.
     """
     diagonal = mass_diagonals_of_rows(setup.model, model.some_posture, count)
     doubt = np.broadcast_to(rows_in_doubt(setup.model, diagonal), count)

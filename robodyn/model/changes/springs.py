@@ -27,11 +27,7 @@ def with_springs(
 ) -> Mechanism:
     """A description with springs beside those that it has.
 
-    Parameters
-    ----------
-    mechanism : Mechanism
-    springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
-        A joint has one spring: another one takes its place.
+    springs: A joint has one spring: another one takes its place.
     """
     if not isinstance(springs, Mapping):
         links = ["world", *(link.name for link in mechanism.links)]

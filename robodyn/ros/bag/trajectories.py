@@ -26,28 +26,15 @@ def write_bag(
 ) -> None:
     """Write a trajectory as a bag. If writing fails, no bag is left.
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        Of one motion.
-    path : path
-        ``.mcap`` or ``.db3``: a single file, replaced if it is there. Any other name: a folder, as
-        ``ros2 bag record`` makes it, which must not be there yet.
-    topic : str
-        Of the joint states.
-    description : str, optional
-        Text latched on ``/robot_description``. Default: the URDF of ``trajectory.robot``, its loops
-        as ``<loop>``; ``""``: none.
-    storage : {"mcap", "sqlite3"}
-        Of a folder.
-    start : float [s]
-        Time of ``t = 0`` on the clock of the bag, since the epoch.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the extra ``bag``.
-    BagError, ShapeError, UnknownNameError
+    trajectory: Of one motion.
+    path: ``.mcap`` or ``.db3``: a single file, replaced if it is there. Any other name: a folder,
+        as ``ros2 bag record`` makes it, which must not be there yet.
+    topic: Of the joint states.
+    description, optional: Text latched on ``/robot_description``. Default: the URDF of
+        ``trajectory.robot``, its loops as ``<loop>``; ``""``: none.
+    storage {"mcap", "sqlite3"}: Of a folder.
+    start [s]: Time of ``t = 0`` on the clock of the bag, since the epoch.
+    Raises MissingExtraError: Without the extra ``bag``.
     """
     write_motion(
         path,
@@ -79,30 +66,13 @@ def read_bag(
     closed linkages that the bag does not have follow from the others. ``t`` counts from the first
     sample, by the stamps of the messages, or by the time of recording where there are none.
 
-    Parameters
-    ----------
-    path : path
-        A folder, or a single ``.mcap`` or ``.db3`` file.
-    robot : Robot
-    topic : str
-        Of the joint states.
-    ignore_unknown : bool
-        Pass over joints that the robot does not have (a gripper, wheels).
-
-    Returns
-    -------
-    trajectory : Trajectory
-        Velocities and accelerations that the bag does not have are differences of positions;
-        torques that it does not have are NaN. Energy is that of a base at rest.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the extra ``bag``.
-    MissingFileError
-    BagError
-        If the file is no bag, is damaged, or does not have the topic or all joints.
-    UnknownNameError
-        If the bag has joints that the robot does not have.
+    path: A folder, or a single ``.mcap`` or ``.db3`` file.
+    topic: Of the joint states.
+    ignore_unknown: Pass over joints that the robot does not have (a gripper, wheels).
+    Returns trajectory: Velocities and accelerations that the bag does not have are differences of
+        positions; torques that it does not have are NaN. Energy is that of a base at rest.
+    Raises MissingExtraError: Without the extra ``bag``.
+    Raises BagError: If the file is no bag, is damaged, or does not have the topic or all joints.
+    Raises UnknownNameError: If the bag has joints that the robot does not have.
     """
     return Trajectory(**from_bag(path, robot, topic=topic, ignore_unknown=ignore_unknown))

@@ -31,10 +31,7 @@ def publish_dds(
 ) -> int:
     """Run the command with ``--dds``; returns the exit status.
 
-    Parameters
-    ----------
-    options : mapping
-        Further arguments of `robodyn.load`.
+    options: Further arguments of `robodyn.load`.
     """
     robot = rd.load(arguments.robot, base=arguments.base, **options)
     log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))

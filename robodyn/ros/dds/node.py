@@ -40,11 +40,9 @@ _domains: dict[int, tuple[Any, bool]] = {}
 class JointSample:
     """A ``sensor_msgs/JointState``.
 
-    Attributes
-    ----------
-    position, velocity, effort : ndarray, shape (n,) or (0,) [rad, m], [rad/s, m/s], [N m, N]
-        As received, and not checked: they may have any length, and need not be finite.
-    stamp : int [ns]
+    position, velocity, effort (n,) or (0,) [rad, m], [rad/s, m/s], [N m, N]: As received, and not
+        checked: they may have any length, and need not be finite.
+    stamp [ns]
     """
 
     names: tuple[str, ...]
@@ -57,21 +55,10 @@ class JointSample:
 class DdsNode:
     """A node that other ROS 2 programs can discover.
 
-    Parameters
-    ----------
-    name : str
-    namespace : str
-    domain : int, optional
-        Default: ``ROS_DOMAIN_ID``, or 0.
-    network : bool
-        Also reach other computers.
-
-    Raises
-    ------
-    MissingExtraError
-        Without the extra ``dds``.
-    RobodynError
-        If the domain cannot be entered.
+    domain, optional: Default: ``ROS_DOMAIN_ID``, or 0.
+    network: Also reach other computers.
+    Raises MissingExtraError: Without the extra ``dds``.
+    Raises RobodynError: If the domain cannot be entered.
     """
 
     def __init__(

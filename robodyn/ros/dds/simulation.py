@@ -39,14 +39,8 @@ class DdsSimulation:
 
     Whatever is wrong with a command, it is ignored, and the simulation goes on.
 
-    Parameters
-    ----------
-    engine : Engine
-    node : DdsNode
-    log : ThrottledLogger
-        Where warnings go.
-    description : str, optional
-        Default: the URDF of the robot, loops as ``<loop>``.
+    log: Where warnings go.
+    description, optional: Default: the URDF of the robot, loops as ``<loop>``.
     """
 
     def __init__(

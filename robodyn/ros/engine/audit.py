@@ -48,12 +48,8 @@ TOGETHER = 1024
 class AtLimit:
     """A limit of position that driven joints would leave.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,)
-        The last positions within the limit.
-    t : float [s]
-        The first instant beyond it.
+    q (nq,): The last positions within the limit.
+    t [s]: The first instant beyond it.
     """
 
     violation: LimitViolation
@@ -68,17 +64,10 @@ class AtLimit:
 class Audit:
     """Looks at the steps of a robot, and says what is wrong with them.
 
-    Parameters
-    ----------
-    log : ThrottledLogger
-        Where warnings go.
-    order : int
-        Order of the integrator.
-
-    Attributes
-    ----------
-    good : (ndarray, float) or None
-        Positions and time of the last state that was looked at, in order, and not nearly singular.
+    log: Where warnings go.
+    order: Order of the integrator.
+    good: Positions and time of the last state that was looked at, in order, and not nearly
+        singular.
     """
 
     def __init__(self, robot: rd.Robot, log: ThrottledLogger, order: int) -> None:
@@ -106,24 +95,12 @@ class Audit:
     def take(self, motion: ContinuedMotion, done: int, driven: tuple[int, ...]) -> AtLimit | None:
         """Look at steps of a motion; at most of them a little later, together with others.
 
-        Parameters
-        ----------
-        done : int
-            Number of steps since the call before.
-        driven : tuple of int
-            Speeds of driven joints.
-
-        Returns
-        -------
-        at_limit : AtLimit or None
-            The first limit that the driven joints bring a joint to.
-
-        Raises
-        ------
-        SimulationError
-            If the last state is none that the robot can come to.
-        AssemblyError, SingularError
-            If loops have come apart, or the robot is at a singular posture.
+        done: Number of steps since the call before.
+        driven: Speeds of driven joints.
+        Returns at_limit: The first limit that the driven joints bring a joint to.
+        Raises SimulationError: If the last state is none that the robot can come to.
+        Raises AssemblyError, SingularError: If loops have come apart, or the robot is at a singular
+            posture.
         """
         q, v = motion.q, motion.v
         if not (float(v @ v) <= FARTHEST**2 and float(q @ q) <= FARTHEST**2):
@@ -235,12 +212,8 @@ def first_at_limit(
 
     A joint that is beyond its limit at the start may come back.
 
-    Parameters
-    ----------
-    left : tuple of LimitViolation
-        Those of the steps.
-    driven : tuple of int
-        Speeds of driven joints.
+    left: Those of the steps.
+    driven: Speeds of driven joints.
     """
     found = []
     for x in left:

@@ -47,19 +47,12 @@ class _Phase:
 class CommandPath:
     """The motion of several joints after a command: called with a time, as a `JointPath` is.
 
-    Parameters
-    ----------
-    start : float [s]
-        When the command comes.
-    x, v : ndarray, shape (n,) [rad, m], [rad/s, m/s]
-        Positions and speeds then.
-    position : ndarray, shape (n,) [rad, m]
-        Sought; NaN for joints that have a speed to reach.
-    speed : ndarray, shape (n,) [rad/s, m/s]
-        Sought by the others.
-    top : ndarray, shape (n,) [rad/s, m/s]
-        Top speeds; infinite where there are none.
-    bandwidth : float [1/s]
+    start [s]: When the command comes.
+    x, v (n,) [rad, m], [rad/s, m/s]: Positions and speeds then.
+    position (n,) [rad, m]: Sought; NaN for joints that have a speed to reach.
+    speed (n,) [rad/s, m/s]: Sought by the others.
+    top (n,) [rad/s, m/s]: Top speeds; infinite where there are none.
+    bandwidth [1/s]
     """
 
     def __init__(

@@ -29,30 +29,15 @@ class CommandedJoints:
 
     A motor at a joint without coordinates, as it follows others, takes efforts alone.
 
-    Parameters
-    ----------
-    joints : names, optional
-        Default: those with motors.
-
-    Attributes
-    ----------
-    nv : int
-        Speeds of the robot.
-    coordinates, speeds : ndarray of int, shape (n,)
-        Where they stand in q and v; -1 for joints without coordinates.
-    motors : ndarray of int, shape (n,)
-        Where joints without coordinates stand among those of `Gearing`; else -1.
-    lower, upper : ndarray, shape (n,) [rad, m]
-        Limits of position, of the joint and of those that follow it by ``<mimic>``.
-    top_speed : ndarray, shape (n,) [rad/s, m/s]
-        The same of speed; infinite where the file says none.
-    effort : ndarray, shape (n,) [N m, N]
-        Limits of the joint and its motor, infinite where the file says none.
-
-    Raises
-    ------
-    UnknownNameError, ShapeError
-        For joints that the robot does not have, or named twice.
+    joints, optional: Default: those with motors.
+    nv: Speeds of the robot.
+    coordinates, speeds (n,): Where they stand in q and v; -1 for joints without coordinates.
+    motors (n,): Where joints without coordinates stand among those of `Gearing`; else -1.
+    lower, upper (n,) [rad, m]: Limits of position, of the joint and of those that follow it by
+        ``<mimic>``.
+    top_speed (n,) [rad/s, m/s]: The same of speed; infinite where the file says none.
+    effort (n,) [N m, N]: Limits of the joint and its motor, infinite where the file says none.
+    Raises UnknownNameError, ShapeError: For joints that the robot does not have, or named twice.
     """
 
     def __init__(self, names: StateNames, joints: Iterable[str] | None = None) -> None:
@@ -80,10 +65,8 @@ class CommandedJoints:
     def controlled(self) -> NDArray[np.intp]:
         """Speeds that a controller may move by these motors.
 
-        Raises
-        ------
-        ActuationError
-            If there are fewer motors at joints that follow others than speeds that they move.
+        Raises ActuationError: If there are fewer motors at joints that follow others than speeds
+            that they move.
         """
         own = self.speeds[~self._elsewhere]
         return np.union1d(own, actuated_speeds(self._robot)) if self._elsewhere.any() else own

@@ -25,25 +25,13 @@ class Commands:
 
     Called with a time they are the reference of a controller.
 
-    Parameters
-    ----------
-    settings : Settings
-        Whose ``interfaces`` say what numbers mean.
-    q : ndarray, shape (nq,)
-        Where the robot is.
-
-    Attributes
-    ----------
-    is_effort, is_position : ndarray of bool, shape (n,)
-        What a number means; else it is a speed.
-    is_fresh : bool
-        A command came, and has not expired.
-    effort : ndarray, shape (n,) [N m, N]
-        Zero for joints that get positions or speeds.
-    motion : Motion or None
-        The trajectory that is followed, or was last.
-    moved_rows : ndarray of int
-        Where its joints stand in a command.
+    settings: Whose ``interfaces`` say what numbers mean.
+    q (nq,): Where the robot is.
+    is_effort, is_position (n,): What a number means; else it is a speed.
+    is_fresh: A command came, and has not expired.
+    effort (n,) [N m, N]: Zero for joints that get positions or speeds.
+    motion: The trajectory that is followed, or was last.
+    moved_rows: Where its joints stand in a command.
     """
 
     def __init__(self, joints: CommandedJoints, settings: Settings, q: FloatArray) -> None:
@@ -102,9 +90,7 @@ class Commands:
     def at_times(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The same at many times, shape (m,).
 
-        Returns
-        -------
-        q, v, a : ndarray, shape (m, nq), (m, nv), (m, nv)
+        Returns q, v, a (m, nq), (m, nv), (m, nv)
         """
         q, (v, a) = np.tile(self._held, (len(t), 1)), np.zeros((2, len(t), self._joints.nv))
         if self.motion:

@@ -16,10 +16,7 @@ class ControlledStates:
     A controller with a state of its own goes on from sample to sample, and starts anew where the
     time goes back, as that of a simulation does that is restarted.
 
-    Raises
-    ------
-    ShapeError
-        If it is no controller.
+    Raises ShapeError: If it is no controller.
     """
 
     def __init__(self, robot: rd.Robot, controller: Controller) -> None:

@@ -22,9 +22,7 @@ __all__ = ["HeldPosture", "chosen_controller"]
 class HeldPosture:
     """A reference that does not move.
 
-    Attributes
-    ----------
-    q : ndarray, shape (nq,) [rad, m]
+    q (nq,) [rad, m]
     """
 
     q: FloatArray
@@ -42,17 +40,9 @@ def chosen_controller(
 ) -> ControlFunction | None:
     """The controller ``(t, q, v) -> tau`` of some settings; ``None``: there is no torque.
 
-    Parameters
-    ----------
-    joints : CommandedJoints
-        Those that gains are for; others have none.
-    reference : callable
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,).
-
-    Raises
-    ------
-    ShapeError
-        For a number of gains that is neither one nor one a joint.
+    joints: Those that gains are for; others have none.
+    reference: Time [s] -> position (nq,), velocity (nv,), acceleration (nv,).
+    Raises ShapeError: For a number of gains that is neither one nor one a joint.
     """
     if settings.controller == "none":
         return None

@@ -54,12 +54,10 @@ class Estimator:
         the others start the search. Speeds that were not measured and that no loop determines are
         zero.
 
-        Raises
-        ------
-        UnknownNameError
-            If joints are missing that nothing determines; ``.name`` lists them.
-        AssemblyError
-            If the loops cannot be closed, or other measured joints contradict them.
+        Raises UnknownNameError: If joints are missing that nothing determines; ``.name`` lists
+            them.
+        Raises AssemblyError: If the loops cannot be closed, or other measured joints contradict
+            them.
         """
         robot, q = self.names.robot, self._last.copy()
         known = ~np.isnan(measured.q)

@@ -38,13 +38,9 @@ _DECLARATION = re.compile(r"^\s*<\?xml\s[^>]*\?>\s*")
 class Transform:
     """What a ``geometry_msgs/TransformStamped`` holds, but for the stamp.
 
-    Attributes
-    ----------
-    parent, child : str
-        Links.
-    translation : ndarray, shape (3,) [m]
-    rotation : ndarray, shape (4,)
-        x, y, z, w.
+    parent, child: Links.
+    translation (3,) [m]
+    rotation (4,): x, y, z, w.
     """
 
     parent: str
@@ -68,11 +64,8 @@ def _transform(parent: str, child: str, X: FloatArray) -> Transform:
 def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Transform]:
     """Pose of each joint's child in its parent; joints that close loops are left out.
 
-    Parameters
-    ----------
-    q : array_like, shape (nq,)
-    fixed : bool
-        Of fixed joints, instead of those that move.
+    q (nq,)
+    fixed: Of fixed joints, instead of those that move.
     """
     links = {*robot.link_names}
     poses = []
@@ -113,18 +106,10 @@ def multi_joint(
 def description(robot: rd.Robot, form: DescriptionForm = "tree") -> str:
     """URDF text of a robot.
 
-    Parameters
-    ----------
-    form : {"tree", "source"}
-        ``"tree"``: without joints that close loops, for programs that know trees only.
-        ``"source"``: everything.
-
-    Raises
-    ------
-    UnknownNameError
-    TopologyError
-        If the tree runs against a joint of the file, so that no URDF without loops has the same
-        joints.
+    form {"tree", "source"}: ``"tree"``: without joints that close loops, for programs that know
+        trees only. ``"source"``: everything.
+    Raises TopologyError: If the tree runs against a joint of the file, so that no URDF without
+        loops has the same joints.
     """
     mechanism = robot.mechanism
     # joint states tell of joints that follow by functions, which no other program knows

@@ -42,19 +42,12 @@ class Stamps:
 class Pace:
     """Keeps simulated time beside a clock, one publication a period, late ones included.
 
-    Attributes
-    ----------
-    rate : float [Hz]
-        Publications a second of the clock.
-    factor : float
-        Simulated seconds in a second.
-    step : float [s]
-    overruns : int
-        Publications that came late by a period or more.
-    dropped : int
-        Publications that were left out because the delay was too long.
-    jumps : int
-        Times the clock went backwards, or far ahead.
+    rate [Hz]: Publications a second of the clock.
+    factor: Simulated seconds in a second.
+    step [s]
+    overruns: Publications that came late by a period or more.
+    dropped: Publications that were left out because the delay was too long.
+    jumps: Times the clock went backwards, or far ahead.
     """
 
     rate: float
@@ -78,10 +71,7 @@ class Pace:
     def next(self, now: int) -> tuple[int, int] | None:
         """The publication that is due at ``now`` [ns], and counts as done.
 
-        Returns
-        -------
-        due : (int, int) or None
-            Steps before it, and how long ago it ought to have been [ns].
+        Returns due: Steps before it, and how long ago it ought to have been [ns].
         """
         if self._start is None:
             return self._restart(now)
@@ -144,10 +134,7 @@ def burst(pace: Pace, clock: Callable[[], int]) -> Iterator[tuple[int, int]]:
 
     The rest is due still at the next call.
 
-    Yields
-    ------
-    due : (int, int)
-        As from `Pace.next`.
+    Returns due: As from `Pace.next`.
     """
     end = time.monotonic() + SLICE
     for _ in range(BURST):

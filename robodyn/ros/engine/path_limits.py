@@ -32,14 +32,7 @@ def check_path(names: StateNames, joints: Sequence[str], polynomial: Any) -> Non
 
     A joint that is beyond its limit at the start may come back.
 
-    Parameters
-    ----------
-    polynomial : scipy.interpolate.PPoly
-        Of positions, shape (n,).
-
-    Raises
-    ------
-    PathError
+    polynomial: Of positions, shape (n,).
     """
     rate = polynomial.derivative(1)
     if not (np.isfinite(polynomial.c).all() and np.isfinite(rate.c).all()):

@@ -34,20 +34,12 @@ def rehearse(
 ) -> None:
     """Move driven joints along their paths, if all others follow from them, and look at limits.
 
-    Parameters
-    ----------
-    names : StateNames
-        Of the robot. Of joints that follow by a factor the limits have been looked at.
-    t : float [s]
-        When the paths begin.
-    q, v : ndarray, shape (nq,), (nv,)
-    duration, h : float [s]
-        Of the motion, and of a step, which is longer where there would be too many.
-
-    Raises
-    ------
-    PathError
-        If a joint would leave a limit of position, or loops cannot be closed on the way.
+    names: Of the robot. Of joints that follow by a factor the limits have been looked at.
+    t [s]: When the paths begin.
+    q, v (nq,), (nv,)
+    duration, h [s]: Of the motion, and of a step, which is longer where there would be too many.
+    Raises PathError: If a joint would leave a limit of position, or loops cannot be closed on the
+        way.
     """
     robot, bounds = names.robot, bounds_of(names.robot)
     others = [x for x in bounds.others if x.name not in names.names]

@@ -14,18 +14,10 @@ MOST_TEXTS = 50
 class ThrottledLogger:
     """Logs at most one warning of each kind within an interval.
 
-    Parameters
-    ----------
-    log : callable
-        Gets the text.
-    interval : float [s]
-    clock : callable
-        Seconds that only grow.
-
-    Attributes
-    ----------
-    counts : dict of str to int
-        How often each kind happened; those of `each` are one kind, ``"each"``.
+    log: Gets the text.
+    interval [s]
+    clock: Seconds that only grow.
+    counts: How often each kind happened; those of `each` are one kind, ``"each"``.
     """
 
     def __init__(

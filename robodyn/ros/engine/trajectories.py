@@ -94,9 +94,7 @@ class TrajectoryContent:
 class Motion:
     """A smooth motion of several joints, which ends at rest.
 
-    Attributes
-    ----------
-    duration : float [s]
+    duration [s]
     """
 
     def __init__(self, names: tuple[str, ...], polynomial: Any, duration: float) -> None:
@@ -153,24 +151,12 @@ def plan(
     the position and the velocity of ``q`` and ``v``, and with the acceleration of a point at time
     zero, or none. After the last point the joints stay.
 
-    Parameters
-    ----------
-    robot : Robot
-    content : TrajectoryContent
-    q, v : array_like, shape (nq,), (nv,)
-        State at time zero. A point at time zero must agree with it to 0.01 rad (m).
-    names : StateNames, optional
-        Of the robot, where it is at hand.
-
-    Raises
-    ------
-    UnknownNameError
-        For joints that the robot does not have.
-    ShapeError
-        For wrong lengths, times that do not increase, numbers that are not finite.
-    PathError
-        For a jump at the start, no rest at the end, or positions or speeds beyond a limit, of a
-        joint or one that follows it, anywhere on the way.
+    q, v (nq,), (nv,): State at time zero. A point at time zero must agree with it to 0.01 rad (m).
+    names, optional: Of the robot, where it is at hand.
+    Raises UnknownNameError: For joints that the robot does not have.
+    Raises ShapeError: For wrong lengths, times that do not increase, numbers that are not finite.
+    Raises PathError: For a jump at the start, no rest at the end, or positions or speeds beyond a
+        limit, of a joint or one that follows it, anywhere on the way.
     """
     names = names or StateNames(robot)
     joints = content.joint_names

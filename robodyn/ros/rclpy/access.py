@@ -78,17 +78,9 @@ def ros_errors() -> Iterator[None]:
 def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> None:
     """Initialise rclpy, if it is not. By default, only this computer is reached.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        ``["--ros-args", ...]``.
-    network : bool
-        Reach the local network.
-
-    Raises
-    ------
-    RobodynError
-        For arguments that ROS does not understand.
+    arguments, optional: ``["--ros-args", ...]``.
+    network: Reach the local network.
+    Raises RobodynError: For arguments that ROS does not understand.
     """
     if network:
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"

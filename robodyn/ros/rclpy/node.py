@@ -96,10 +96,7 @@ class SimNode:
 def robot_of(node: Any, robot: rd.Robot | str | None) -> rd.Robot:
     """A robot, loaded if it is not one; by default from the parameter ``robot_description``.
 
-    Raises
-    ------
-    UrdfError
-        If neither is given.
+    Raises UrdfError: If neither is given.
     """
     if isinstance(robot, rd.Robot):
         return robot

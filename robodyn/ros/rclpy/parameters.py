@@ -27,26 +27,12 @@ FIXED: Mapping[str, tuple[Any, str]] = {
 class Parameters:
     """Parameters of a simulation node.
 
-    Parameters
-    ----------
-    settings : Settings
-        Defaults.
-
-    Attributes
-    ----------
-    settings : Settings
-        As they are now.
-    check : callable or None
-        Gets settings before they are taken; raises `RobodynError` if they will not do.
-    changed : callable or None
-        Called after a change.
-
-    Raises
-    ------
-    ShapeError
-        If a file or the command line gives values that make no sense.
-    RobodynError
-        If they ask for /tf where tf2_msgs is not installed.
+    settings: Defaults.
+    settings: As they are now.
+    check: Gets settings before they are taken; raises `RobodynError` if they will not do.
+    changed: Called after a change.
+    Raises ShapeError: If a file or the command line gives values that make no sense.
+    Raises RobodynError: If they ask for /tf where tf2_msgs is not installed.
     """
 
     def __init__(self, node: Any, settings: Settings) -> None:

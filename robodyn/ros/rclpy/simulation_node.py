@@ -23,10 +23,7 @@ __all__ = ["SimulationOnNode"]
 class SimulationOnNode:
     """Adds a simulated robot to a node, which the caller owns.
 
-    Attributes
-    ----------
-    published : int
-        States published so far.
+    published: States published so far.
     """
 
     def __init__(self, node: Any, robot: rd.Robot, parameters: Parameters) -> None:

@@ -22,16 +22,9 @@ BLOCK = 8192
 def measured(run: Trajectory, task: Task, loads: Sequence[str]) -> dict[str, FloatArray]:
     """Results of motions by name, as `robodyn.studies.compare.Comparison` lists them.
 
-    Parameters
-    ----------
-    run : Trajectory
-        Holds n motions along its first axis.
-    loads : sequence of str
-        Joints whose wrenches are measured.
-
-    Returns
-    -------
-    results : mapping of str to ndarray, shape (n, ...)
+    run: Holds n motions along its first axis.
+    loads: Joints whose wrenches are measured.
+    Returns results (n, ...)
     """
     robot = run.robot
     assert robot is not None

@@ -30,16 +30,11 @@ PoseOfTime = Callable[[float], FloatArray]
 class Task:
     """Desired positions and poses at all samples.
 
-    Attributes
-    ----------
-    times : ndarray, shape (n,) [s]
-    q : ndarray, shape (n, nq), or None
-        Wanted positions.
-    poses : mapping of frame to ndarray, shape (n, 4, 4)
-    base : BasePath or None
-        On which frames move.
-    start : tuple of ndarray, shape (nq,), (nv,), or None
-        Position and velocity that are wanted first.
+    times (n,) [s]
+    q (n, nq), or None: Wanted positions.
+    poses (n, 4, 4)
+    base: On which frames move.
+    start (nq,), (nv,), or None: Position and velocity that are wanted first.
     """
 
     times: FloatArray

@@ -28,13 +28,8 @@ TAKEN = ("error", ROW)
 class ArgumentValues:
     """The values of one argument of a study.
 
-    Attributes
-    ----------
-    name : str
-    labels : ndarray, shape (n, ...)
-        Its coordinate in the table.
-    objects : tuple or None
-        Values that the study is called with, one for each label; ``None``: the labels.
+    labels (n, ...): Its coordinate in the table.
+    objects: Values that the study is called with, one for each label; ``None``: the labels.
     """
 
     name: str
@@ -60,11 +55,7 @@ class ArgumentValues:
 class Grid:
     """All rows of a sweep; the last dimension changes fastest.
 
-    Attributes
-    ----------
-    axes : tuple of Axis
-    product : bool
-        Whether every value is combined with all others; else the axes run side by side.
+    product: Whether every value is combined with all others; else the axes run side by side.
     """
 
     axes: tuple[ArgumentValues, ...]
@@ -108,10 +99,7 @@ class Grid:
 def grid_of(values: Any, product: bool) -> Grid:
     """Make the grid of the argument ``values`` of a sweep.
 
-    Parameters
-    ----------
-    product : bool
-        Of a mapping: every combination, or the first values together, the second ones, ...
+    product: Of a mapping: every combination, or the first values together, the second ones, ...
     """
     if isinstance(values, Mapping):
         axes = tuple(_axis(name, given) for name, given in values.items())

@@ -39,14 +39,9 @@ class RowResult:
 def results_of(returned: Any, taken: frozenset[str], count: int | None = None) -> dict[str, Array]:
     """Convert what a study returned to named arrays.
 
-    Parameters
-    ----------
-    returned : number, array, mapping of name to these, or Trajectory
-        A number or array is called ``"value"``; of a trajectory, a summary is taken.
-    taken : frozenset of str
-        Names of values, which results must not have.
-    count : int, optional
-        Rows that the first axis of every array is over.
+    returned: A number or array is called ``"value"``; of a trajectory, a summary is taken.
+    taken: Names of values, which results must not have.
+    count, optional: Rows that the first axis of every array is over.
     """
     if isinstance(returned, Trajectory):
         returned = _summary(returned)

@@ -89,16 +89,10 @@ def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
 class Checked:
     """A mechanism, and the errors and warnings about it.
 
-    Attributes
-    ----------
-    mechanism : Mechanism
-        Without what is left out leniently.
-    errors : list of RobodynError
-        What makes it unusable.
-    warnings : list of UrdfWarning
-        What is only worth a warning.
-    sound : bool
-        Links and joints form one mechanism, so that its motions can be judged.
+    mechanism: Without what is left out leniently.
+    errors: What makes it unusable.
+    warnings: What is only worth a warning.
+    sound: Links and joints form one mechanism, so that its motions can be judged.
     """
 
     mechanism: Mechanism

@@ -33,11 +33,8 @@ class Packages:
 
     What is given and is no folder, or no mapping or list of folders, raises `ShapeError`.
 
-    Parameters
-    ----------
-    given : mapping of name to path, path, or iterable of paths, optional
-        A path is that of a package, or of a folder that contains packages; among several, a pair
-        ``(name, path)`` gives a package that name.
+    given, optional: A path is that of a package, or of a folder that contains packages; among
+        several, a pair ``(name, path)`` gives a package that name.
     """
 
     def __init__(self, given: PackageDirs = None) -> None:
@@ -53,10 +50,7 @@ class Packages:
 
         Where there is none, `PackageError` lists all places that were searched.
 
-        Parameters
-        ----------
-        around : iterable of paths
-            Files around which it may stand.
+        around: Files around which it may stand.
         """
         files = [Path(file).resolve() for file in around]
         for found in self.folders(name, files):

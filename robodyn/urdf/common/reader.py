@@ -32,21 +32,12 @@ class Reader:
     It reads as far as it can, whatever is wrong: a problem says what was done about it
     (``leniently``), and who loads the file decides whether that is an error or a warning.
 
-    Parameters
-    ----------
-    strict : bool
-        Whether what can be read leniently is an error.
-
-    Attributes
-    ----------
-    problems : list of RobodynError
-        Those with ``leniently`` are errors only of a strict reader.
-    incomplete : bool
-        A link, joint or loop could not be read at all, so that the graph is not the author's.
-    unread : int
-        How many problems nothing could be done about.
-    omitted : list of Element
-        What is left out as a whole.
+    strict: Whether what can be read leniently is an error.
+    problems: Those with ``leniently`` are errors only of a strict reader.
+    incomplete: A link, joint or loop could not be read at all, so that the graph is not the
+        author's.
+    unread: How many problems nothing could be done about.
+    omitted: What is left out as a whole.
     """
 
     def __init__(self, file: str | None, *, strict: bool = True) -> None:
@@ -70,17 +61,11 @@ class Reader:
     ) -> None:
         """Record a problem with an element.
 
-        Parameters
-        ----------
-        message : str or RobodynError
-            What is wrong; the error of an unknown name has a suggestion.
-        leniently : str, optional
-            What was done about it, such as ``"taken as zero"`` or ``"left out"``. With
-            ``strict=False`` the problem is a place in the one warning then, and no error.
-        lost : bool
-            A link, joint or loop is missing now, so that the graph is not the author's.
-        suggestion : str, optional
-            What was probably meant.
+        message: What is wrong; the error of an unknown name has a suggestion.
+        leniently, optional: What was done about it, such as ``"taken as zero"`` or ``"left out"``.
+            With ``strict=False`` the problem is a place in the one warning then, and no error.
+        lost: A link, joint or loop is missing now, so that the graph is not the author's.
+        suggestion, optional: What was probably meant.
         """
         if isinstance(message, UnknownNameError):
             message, suggestion = self._hints.message(message)

@@ -28,16 +28,10 @@ LONGEST_PATH = 4096
 class Document:
     """Text that describes a robot.
 
-    Attributes
-    ----------
-    file : str or None
-        Path of the file; ``None`` for text.
-    kind : str
-        One of those in `robodyn.urdf.common.document_kind`.
-    root : Element or None
-        Outer element, where it was made of another document: its lines are those of that one.
-    problems : tuple of UrdfError
-        What is wrong with its letters.
+    file: Path of the file; ``None`` for text.
+    kind: One of those in `robodyn.urdf.common.document_kind`.
+    root: Outer element, where it was made of another document: its lines are those of that one.
+    problems: What is wrong with its letters.
     """
 
     text: str

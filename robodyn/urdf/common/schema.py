@@ -30,21 +30,15 @@ __all__ = [
 class Rule:
     """Attributes and children that an element may have.
 
-    Attributes
-    ----------
-    attributes : frozenset of str
-        Those that are read.
-    children : mapping of tag to Rule
-        Elements that are read, and what they may hold.
-    other_attributes, other_children : frozenset of str
-        Names that other tools read. They are accepted, and their content is not checked.
-    unknown : {"error", "warning", "misplaced", "misspelt"}
-        How names that are not listed are reported. ``"warning"``: tools extend this element.
-        ``"misplaced"``: an element of other tools, where nothing is read; only what is read
-        elsewhere is an error there. ``"misspelt"``: tools put anything there; only a misspelling of
-        what is read is an error.
-    text : bool
-        The text in the element is its value.
+    attributes: Those that are read.
+    children: Elements that are read, and what they may hold.
+    other_attributes, other_children: Names that other tools read. They are accepted, and their
+        content is not checked.
+    unknown {"error", "warning", "misplaced", "misspelt"}: How names that are not listed are
+        reported. ``"warning"``: tools extend this element. ``"misplaced"``: an element of other
+        tools, where nothing is read; only what is read elsewhere is an error there. ``"misspelt"``:
+        tools put anything there; only a misspelling of what is read is an error.
+    text: The text in the element is its value.
     """
 
     attributes: frozenset[str]

@@ -131,13 +131,9 @@ def parse_xml(text: str, file: str | None = None, told: list[UrdfWarning] | None
     Raises `UrdfError` with the line of the first fault: text that is not well-formed or too large,
     entities, a document type.
 
-    Parameters
-    ----------
-    file : str, optional
-        For messages.
-    told : list of UrdfWarning, optional
-        Gets a warning where comments have ``--`` in them, which XML does not allow, and which
-        changes nothing.
+    file, optional: For messages.
+    told, optional: Gets a warning where comments have ``--`` in them, which XML does not allow, and
+        which changes nothing.
     """
     text = _without_declarations(text, file)
     try:
@@ -199,10 +195,7 @@ def recovered(text: str, error: UrdfError) -> Element | None:
 
     Returns ``None`` where the faults leave in doubt what is meant.
 
-    Parameters
-    ----------
-    error : UrdfError
-        What `parse_xml` raised; what was done is added to it (``leniently``).
+    error: What `parse_xml` raised; what was done is added to it (``leniently``).
     """
     if not isinstance(error.__cause__, etree.XMLSyntaxError):
         return None

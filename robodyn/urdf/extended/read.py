@@ -291,10 +291,8 @@ def read_extension(path: Path, urdf: Any = None) -> Extension:
 
     Raises `UrdfError` if it is no Extended URDF, `MissingExtraError` if PyYAML is not installed.
 
-    Parameters
-    ----------
-    urdf : path or other source, optional
-        The URDF that it belongs to. Default: the one that it names, or that stands beside it.
+    urdf, optional: The URDF that it belongs to. Default: the one that it names, or that stands
+        beside it.
     """
     values = YamlValues(path)
     return Extension(values, _urdf_of(path, values) if urdf is None else urdf)

@@ -34,12 +34,8 @@ def read_rotor_params(
     Raises `UrdfError` if the file is not XML or misspells what is read, if it names a joint that
     does not exist, or gives one joint two rotors.
 
-    Parameters
-    ----------
-    joints : iterable of str
-        Joints of the robot.
-    strict : bool
-        ``False``: leave out joints that do not exist, with one warning.
+    joints: Joints of the robot.
+    strict: ``False``: leave out joints that do not exist, with one warning.
     """
     known, path = tuple(joints), as_path("srdf", path)
     file = str(path)

@@ -23,13 +23,7 @@ __all__ = ["Bodies", "pose_of"]
 
 
 class Bodies:
-    """Links and joints, in the order of MuJoCo's bodies; sites come last.
-
-    Attributes
-    ----------
-    links : list of Link
-    joints : list of Joint
-    """
+    """Links and joints, in the order of MuJoCo's bodies; sites come last."""
 
     def __init__(
         self, compiled: CompiledModel, passive: Passive, efforts: dict[int, float]

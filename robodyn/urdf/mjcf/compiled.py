@@ -31,10 +31,7 @@ def check_files(text: str, file: str | None) -> None:
 
     The `UrdfError` has the line of the name.
 
-    Parameters
-    ----------
-    file : str or None
-        Where it stands; names are relative to its folder, or to the working directory.
+    file: Where it stands; names are relative to its folder, or to the working directory.
     """
     base = Path(file).parent if file else Path()
     pending, seen = [(text, file)], set[Path]()

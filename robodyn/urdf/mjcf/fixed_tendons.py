@@ -28,14 +28,9 @@ class FixedTendons:
     ``links``, ``joints`` and ``followers`` are the slides, what they move, and how they follow;
     ``actuators`` has motors by the joints that they drive.
 
-    Parameters
-    ----------
-    motors : mapping of int to list of Actuator
-        Motors of each tendon; their gear ratio is that to the tendon.
-    joints : iterable of Joint
-        With those that follow others or are held.
-    held : mapping of str to float
-        Where joints are held.
+    motors: Motors of each tendon; their gear ratio is that to the tendon.
+    joints: With those that follow others or are held.
+    held: Where joints are held.
     """
 
     def __init__(

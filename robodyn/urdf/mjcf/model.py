@@ -16,10 +16,8 @@ __all__ = ["CompiledModel", "Passive"]
 class Names:
     """Names of links (bodies, sites, frames between joints) and of joints (loops too).
 
-    Attributes
-    ----------
-    bodies, joints, sites, equalities, actuators, tendons : list of str
-        By their numbers in the model; sites without a name are called ``""``.
+    bodies, joints, sites, equalities, actuators, tendons: By their numbers in the model; sites
+        without a name are called ``""``.
     """
 
     def __init__(self, mujoco: Any, model: Any) -> None:
@@ -138,14 +136,9 @@ class CompiledModel:
 class Passive:
     """What acts along joints and tendons, with the options that switch it off obeyed.
 
-    Attributes
-    ----------
-    damping, friction, armature : ndarray, shape (nv,)
-        By MuJoCo's speeds.
-    stiffness, rest : ndarray, shape (number of joints,)
-        Springs of joints with one freedom.
-    tendon_stiffness, tendon_damping, tendon_friction, tendon_armature : ndarray
-        Shape (number of tendons,).
+    damping, friction, armature (nv,): By MuJoCo's speeds.
+    stiffness, rest (number of joints,): Springs of joints with one freedom.
+    tendon_stiffness, tendon_damping, tendon_friction, tendon_armature: Shape (number of tendons,).
     """
 
     damping: FloatArray

@@ -22,19 +22,12 @@ __all__ = ["Motors", "on_independent_joints"]
 class Motors:
     """Motors by joint, and what actuators are beside that.
 
-    Attributes
-    ----------
-    actuators : tuple of (joint name, Actuator)
-    of_tendons : dict of int to list of Actuator
-        Those of fixed tendons, with their gear ratios to these.
-    efforts : dict of int to float
-        Limits of what drives each joint, by its number.
-    elsewhere : list of str
-        Actuators that drive no single joint and no fixed tendon: sites, balls, bodies, cables.
-    controlled : list of str
-        Actuators whose force follows from the state: servos, muscles, dampers.
-    one_sided : list of str
-        Actuators that pull stronger than they push, or the other way round.
+    of_tendons: Those of fixed tendons, with their gear ratios to these.
+    efforts: Limits of what drives each joint, by its number.
+    elsewhere: Actuators that drive no single joint and no fixed tendon: sites, balls, bodies,
+        cables.
+    controlled: Actuators whose force follows from the state: servos, muscles, dampers.
+    one_sided: Actuators that pull stronger than they push, or the other way round.
     """
 
     def __init__(self, compiled: CompiledModel) -> None:

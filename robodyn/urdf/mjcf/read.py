@@ -108,10 +108,7 @@ def read_mjcf(
     What acts on bodies and has no counterpart is left out, each with a problem. Raises `UrdfError`
     if MuJoCo cannot read it, `MissingExtraError` if MuJoCo is not installed.
 
-    Parameters
-    ----------
-    file : str, optional
-        Where it stands; MuJoCo reads it from there, with what it includes.
+    file, optional: Where it stands; MuJoCo reads it from there, with what it includes.
     """
     compiled, notes = compiled_model(text, file)
     motors, tendons, passive = Motors(compiled), Tendons(compiled), Passive.of(compiled)

@@ -24,15 +24,10 @@ def model_file(uri: str, file: str | None, packages: Packages) -> Path:
 
     Raises `UrdfError` with the places that were searched if there is no such file.
 
-    Parameters
-    ----------
-    uri : str
-        ``model://name``, ``package://name/...``, ``file://...`` or a path, of a file or of the
+    uri: ``model://name``, ``package://name/...``, ``file://...`` or a path, of a file or of the
         folder of a model.
-    file : str or None
-        Where it is written; relative paths start in its folder.
-    packages : Packages
-        Folders of models and packages.
+    file: Where it is written; relative paths start in its folder.
+    packages: Folders of models and packages.
     """
     scheme, _, rest = uri.partition("://")
     if not rest:

@@ -43,12 +43,8 @@ class _Frame:
 class Frames:
     """Frames of one model.
 
-    Attributes
-    ----------
-    canonical : str
-        The link, or model within, that the model's frame moves with; empty if there is none.
-    placement : str
-        The frame that stands where the model's pose says.
+    canonical: The link, or model within, that the model's frame moves with; empty if there is none.
+    placement: The frame that stands where the model's pose says.
     """
 
     canonical: str = ""
@@ -63,12 +59,7 @@ class Frames:
     ) -> None:
         """Add a frame, or a link if it is attached to nothing.
 
-        Parameters
-        ----------
-        name : str
-        X : (4, 4) [1, m]
-            Pose in the frame ``relative_to``.
-        relative_to, attached_to : str
+        X [1, m]: Pose in the frame ``relative_to``.
         """
         self._frames[name] = _Frame(X, relative_to, attached_to)
 
@@ -96,12 +87,8 @@ class Frames:
     def pose(self, name: str) -> Matrix:
         """Pose of a frame in the model's frame, shape (4, 4) [1, m].
 
-        Raises
-        ------
-        UnknownNameError
-            It, or a frame that it is given in, is not there.
-        TopologyError
-            Frames are given in each other in a circle.
+        Raises UnknownNameError: It, or a frame that it is given in, is not there.
+        Raises TopologyError: Frames are given in each other in a circle.
         """
         chain: dict[str, None] = {}  # from the frame to one whose pose is known
         while name not in self._poses:
@@ -140,12 +127,9 @@ class Frames:
     def link(self, name: str) -> str:
         """Name of the link that a frame moves with, as ``inner::link`` if it is in a model within.
 
-        Raises
-        ------
-        UnknownNameError
-            It, or what it is attached to, is not there.
-        TopologyError
-            Frames are attached to each other in a circle, or the model has no link.
+        Raises UnknownNameError: It, or what it is attached to, is not there.
+        Raises TopologyError: Frames are attached to each other in a circle, or the model has no
+            link.
         """
         chain: dict[str, None] = {}  # from the frame to the link
         while name not in self._links:

@@ -52,13 +52,7 @@ class Mimicked:
 class SdfAxis:
     """An ``<axis>`` or ``<axis2>``.
 
-    Attributes
-    ----------
-    direction : (3,)
-        Unit vector in the axes of the frame ``expressed_in``; empty: the joint's.
-    limits : Limits or None
-    dynamics : Dynamics
-    mimic : Mimicked or None
+    direction: Unit vector in the axes of the frame ``expressed_in``; empty: the joint's.
     """
 
     direction: Vector = DEFAULT_AXIS
@@ -200,17 +194,11 @@ JOINT_TYPES = {
 class SdfJoint:
     """A ``<joint>`` of SDF, gearboxes excepted.
 
-    Attributes
-    ----------
-    kind : str
-        Of `JOINT_TYPES`.
-    parent, child : str
-        Frames, or ``"world"``.
-    place : SdfPose
-        Of the joint's frame; in that of the child where nothing else is said.
-    pitch : float [m/rad]
-    motor : Actuator or None
-        As Drake says it: ``<drake:gear_ratio>`` and ``<drake:rotor_inertia>``.
+    kind: Of `JOINT_TYPES`.
+    parent, child: Frames, or ``"world"``.
+    place: Of the joint's frame; in that of the child where nothing else is said.
+    pitch [m/rad]
+    motor: As Drake says it: ``<drake:gear_ratio>`` and ``<drake:rotor_inertia>``.
     """
 
     name: str

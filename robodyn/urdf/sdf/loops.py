@@ -117,16 +117,11 @@ def read_gear(
     With ``theta_1`` and ``theta_2`` the angles of parent and child about ``<axis>`` and
     ``<axis2>``, seen from the reference body, ``theta_2 = -gearbox_ratio * theta_1``.
 
-    Parameters
-    ----------
-    joints : iterable of Joint
-        Those of the tree; the child of each has a frame of its name.
-    frames : Frames
-        Of the links, at zero; the gearbox's own is that of its child.
-    axes_in_model : bool
-        Axes are expressed in the model's frame where nothing else is said (SDF up to 1.4).
-    scope : str
-        What stands before the names of a model within, ``"inner::"``.
+    joints: Those of the tree; the child of each has a frame of its name.
+    frames: Of the links, at zero; the gearbox's own is that of its child.
+    axes_in_model: Axes are expressed in the model's frame where nothing else is said (SDF up to
+        1.4).
+    scope: What stands before the names of a model within, ``"inner::"``.
     """
     name = reader.name(element)
     ends = [text_of(reader, element, tag) for tag in ("parent", "child", "gearbox_reference_body")]

@@ -23,13 +23,8 @@ AXES_IN_MODEL = (1, 4)
 class Source:
     """What a model is read from.
 
-    Attributes
-    ----------
-    file : str or None
-    version : tuple of int
-        Of SDF, such as (1, 7).
-    chain : tuple of str
-        Files that include it, from the first, and itself.
+    version: Of SDF, such as (1, 7).
+    chain: Files that include it, from the first, and itself.
     """
 
     file: str | None
@@ -46,18 +41,11 @@ class Source:
 class SdfModel:
     """A ``<model>``.
 
-    Attributes
-    ----------
-    exact : Frames
-        The same, where rounded turns are exact.
-    weightless : list of str
-        Links on which gravity does not act.
-    gears : list of (Element, bool)
-        Gearboxes, and whether their axes are in the model's frame.
-    closures : list of Loop
-        Constraints of Drake.
-    points : list of (str, Element)
-        Its ``<frame>`` elements, by name.
+    exact: The same, where rounded turns are exact.
+    weightless: Links on which gravity does not act.
+    gears: Gearboxes, and whether their axes are in the model's frame.
+    closures: Constraints of Drake.
+    points: Its ``<frame>`` elements, by name.
     """
 
     name: str

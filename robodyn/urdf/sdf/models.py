@@ -105,12 +105,8 @@ class ModelReader:
 
     ``unread`` lists what is not read, though a simulator may move the mechanism by it.
 
-    Parameters
-    ----------
-    reader : Reader
-        Of the file that was asked for.
-    packages : Packages
-        Folders of models and packages, for ``<include>``.
+    reader: Of the file that was asked for.
+    packages: Folders of models and packages, for ``<include>``.
     """
 
     def __init__(self, reader: Reader, packages: Packages) -> None:

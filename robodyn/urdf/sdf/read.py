@@ -45,19 +45,12 @@ def read_sdf(
 
     Raises `UnknownNameError` if no model has the name that is asked for.
 
-    Parameters
-    ----------
-    file : str or None
-        Where it stands; models that it includes are looked for beside it.
-    packages : Packages, optional
-        Folders of models and packages.
-    placed : bool
-        The root link stands in the world where the file says. A floating base stands where its
+    file: Where it stands; models that it includes are looked for beside it.
+    packages, optional: Folders of models and packages.
+    placed: The root link stands in the world where the file says. A floating base stands where its
         coordinates say.
-    root : Element, optional
-        Outer element of the text, where it was made of another one.
-    name : str, optional
-        Of the model that is meant, where there are several.
+    root, optional: Outer element of the text, where it was made of another one.
+    name, optional: Of the model that is meant, where there are several.
     """
     reader = Reader(file, strict=strict)
     try:

@@ -39,16 +39,10 @@ class Declared:
 class Arguments(dict[str, str]):
     """Values by name, and what files do with them.
 
-    Attributes
-    ----------
-    given : tuple of str
-        Names of those that were given; xacro adds those that have defaults.
-    used : set of str
-        Names that xacro looked up.
-    declared : dict of str to Declared
-        All ``<xacro:arg>`` of the files read so far.
-    wanted : dict of str to None
-        Names in ``$(arg name)`` of the files read so far.
+    given: Names of those that were given; xacro adds those that have defaults.
+    used: Names that xacro looked up.
+    declared: All ``<xacro:arg>`` of the files read so far.
+    wanted: Names in ``$(arg name)`` of the files read so far.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:

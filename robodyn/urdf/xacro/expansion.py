@@ -38,14 +38,9 @@ def expand(
     package is not found, and `UrdfError` if it cannot be expanded, or not in time, if arguments are
     missing or unknown, if the file holds macros alone or names files outside of packages.
 
-    Parameters
-    ----------
-    file : str or None
-        Where it stands: includes are relative to it.
-    given : mapping of str to str
-        Values of its ``<xacro:arg>``.
-    packages : Packages
-        For ``$(find package)`` and ``package://``.
+    file: Where it stands: includes are relative to it.
+    given: Values of its ``<xacro:arg>``.
+    packages: For ``$(find package)`` and ``package://``.
     """
     if importlib.util.find_spec("xacro") is None:
         name = Path(file).name if file else "the text"

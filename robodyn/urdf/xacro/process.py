@@ -33,12 +33,8 @@ def ask(order: Message, answer: Callable[[Message], Message], file: str | None) 
 
     Raises `UrdfError` if the process cannot be started, ends before it is done, or is ended.
 
-    Parameters
-    ----------
-    answer : callable
-        Called with each question of the process, returns what it is told.
-    file : str or None
-        The file that is expanded, for messages.
+    answer: Called with each question of the process, returns what it is told.
+    file: The file that is expanded, for messages.
     """
     try:
         process = _WAITING.take() or _Process()

@@ -19,15 +19,11 @@ FIELD, WINDOW = np.radians(75.0), (1280, 800)
 class Camera:
     """A camera.
 
-    Attributes
-    ----------
-    position : ndarray, shape (3,) [m]
-    R : ndarray, shape (3, 3)
-        Columns are its axes in the world: to the right, down, and forward.
-    field : float [rad]
-        Vertical field of view.
-    size : (float, float) [px]
-        Width and height of the image, scaled so that labels are as high as in the page's window.
+    position (3,) [m]
+    R (3, 3): Columns are its axes in the world: to the right, down, and forward.
+    field [rad]: Vertical field of view.
+    size [px]: Width and height of the image, scaled so that labels are as high as in the page's
+        window.
     """
 
     position: FloatArray

@@ -58,16 +58,11 @@ def forces(
 
     Raises `ActuationError` or `SingularError` if the motors cannot hold this state.
 
-    Parameters
-    ----------
-    places : mapping of link name to ndarray, shape (4, 4) [1, m]
-        Poses of the links at q.
-    q : ndarray, shape (nq,)
-    v, a : ndarray, shape (nv,), optional
-        Default: at rest.
-    tau : ndarray, shape (nv,), optional [N m, N]
-        Default, and where it is NaN: the forces that the motion needs. Speeds that are NaN count as
-        zero.
+    places (4, 4) [1, m]: Poses of the links at q.
+    q (nq,)
+    v, a (nv,), optional: Default: at rest.
+    tau (nv,), optional [N m, N]: Default, and where it is NaN: the forces that the motion needs.
+        Speeds that are NaN count as zero.
     """
     v = np.zeros(robot.nv) if v is None else np.nan_to_num(v)
     a = np.zeros(robot.nv) if a is None else np.nan_to_num(a)

@@ -46,10 +46,7 @@ class GapDrawing:
 
     ``texts`` are the labels of open loops, by their names.
 
-    Parameters
-    ----------
-    size : float [m]
-        Of the robot.
+    size [m]: Of the robot.
     """
 
     def __init__(self, server: Any, robot: Robot, size: float) -> None:

@@ -24,21 +24,11 @@ __all__ = ["Drawing"]
 class Drawing:
     """Nodes of a robot's links, joints and open loops; `place` moves them.
 
-    Parameters
-    ----------
-    q : ndarray, shape (nq,)
-        The first posture shown, for which the camera is placed.
-
-    Attributes
-    ----------
-    size : float [m]
-        Longest edge of the box around the robot.
-    places : dict of link name to ndarray, shape (4, 4) [1, m]
-        Poses at which links are drawn.
-    gaps : GapDrawing
-        Loops that are open.
-    notes : tuple of str
-        Notes on visuals that could not be shown.
+    q (nq,): The first posture shown, for which the camera is placed.
+    size [m]: Longest edge of the box around the robot.
+    places (4, 4) [1, m]: Poses at which links are drawn.
+    gaps: Loops that are open.
+    notes: Notes on visuals that could not be shown.
     """
 
     def __init__(self, server: Any, robot: Robot, geometry: Geometry, q: FloatArray) -> None:

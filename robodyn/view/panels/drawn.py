@@ -61,15 +61,10 @@ def legend_rows(
 ) -> list[Row]:
     """Colour, symbol and meaning of all that is drawn.
 
-    Parameters
-    ----------
-    size : float [m]
-        Of the robot.
-    drawn : Scale or None
-        Of the arrows; ``None``: there are none.
-    shown : collection of {"forces", "moments", "torques"}
-    opened : collection of str
-        Names of loops that are drawn open.
+    size [m]: Of the robot.
+    drawn: Of the arrows; ``None``: there are none.
+    shown {"forces", "moments", "torques"}
+    opened: Names of loops that are drawn open.
     """
     rows: list[Row] = [(JOINT, "\N{BLACK CIRCLE}", "joint")]
     if robot.loops:

@@ -20,15 +20,10 @@ HALF_TURN = 3.1416
 class Slider:
     """A coordinate of a joint that the user sets.
 
-    Attributes
-    ----------
-    index : int
-        Index among the coordinates of the joint.
-    hold : str
-        Name of the joint, or of one axis of it, for ``hold=`` of `Robot.assemble`.
-    speed : int
-        Index in v.
-    lower, upper : float [rad, m]
+    index: Index among the coordinates of the joint.
+    hold: Name of the joint, or of one axis of it, for ``hold=`` of `Robot.assemble`.
+    speed: Index in v.
+    lower, upper [rad, m]
     """
 
     label: str
@@ -127,13 +122,9 @@ def move(
 
     A linkage moves in small steps, so that it stays on its branch of assembly.
 
-    Parameters
-    ----------
-    q : ndarray, shape (nq,)
-        Closed.
-    values : mapping of Slider to float [rad, m]
-    closed : bool
-        ``False``: loops are open, and stay so.
+    q (nq,): Closed.
+    values [rad, m]
+    closed: ``False``: loops are open, and stay so.
     """
     goal = with_values(robot, q, values)
     if not robot.nc or not closed:

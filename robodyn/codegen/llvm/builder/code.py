@@ -44,19 +44,10 @@ _WEIGHTS = {
 class Code:
     """A function of LLVM IR, while it is written.
 
-    Parameters
-    ----------
-    head : str
-        Its name and parameters, as IR: ``"@run(ptr %x, i64 %n)"``.
-    result : str
-        What it returns, as IR, after ``internal`` if no other module calls it.
-    attributes : str
-        Its attributes, as IR.
-
-    Attributes
-    ----------
-    block : str
-        Label of the block that is being written; empty after the end of one.
+    head: Its name and parameters, as IR: ``"@run(ptr %x, i64 %n)"``.
+    result: What it returns, as IR, after ``internal`` if no other module calls it.
+    attributes: Its attributes, as IR.
+    block: Label of the block that is being written; empty after the end of one.
     """
 
     def __init__(self, head: str, result: str = "void", attributes: str = "nounwind") -> None:

@@ -40,15 +40,9 @@ def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) 
 
     Object code is kept under a hash of the program, as that of all functions is.
 
-    Parameters
-    ----------
-    ir : str
-    what : str
-        It does, in words.
-    long : bool
-        Loops are of many rounds: they compute vectors.
-    tiers : bool
-        A first tier may come before the full code.
+    what: It does, in words.
+    long: Loops are of many rounds: they compute vectors.
+    tiers: A first tier may come before the full code.
     """
     key = generator_key("robodyn.codegen.llvm.target.target", chosen_target(), ir, long)
     with making():
@@ -61,20 +55,9 @@ def program_code(ir: str, what: str, *, long: bool = False, tiers: bool = True) 
 class LoadedFunction:
     """A function in the machine code of a program: of the full code as soon as there is one.
 
-    Parameters
-    ----------
-    ir : str
-    name : str
-        Of the function.
-    what : str
-        It does, in words.
-    kind : callable
-        Makes what Python calls of an address, as ``ctypes.CFUNCTYPE`` does.
-
-    Attributes
-    ----------
-    run : callable
-    address : int
+    name: Of the function.
+    what: It does, in words.
+    kind: Makes what Python calls of an address, as ``ctypes.CFUNCTYPE`` does.
     """
 
     run: Any

@@ -17,13 +17,8 @@ INFO = object()
 class Matrix(NamedTuple):
     """Real numbers, column after column, as Fortran keeps them; a vector is one column.
 
-    Attributes
-    ----------
-    code : Code
-    pointer : str
-        To the first element.
-    ld : int or Number
-        From one column to the next.
+    pointer: To the first element.
+    ld: From one column to the next.
     """
 
     code: Code
@@ -68,19 +63,10 @@ class Indices(NamedTuple):
 def call_routine(code: Code, routine: str, *arguments: Any) -> Number | None:
     """Call a routine of BLAS or LAPACK.
 
-    Parameters
-    ----------
-    code : Code
-    routine : str
-    *arguments
-        In the order of Fortran: letters, integers, real numbers, `Indices`, and `Matrix`, which
-        stands for two arguments, the array and its leading dimension; for one, a vector, where no
-        integer follows. ``INFO`` stands last where the routine has it.
-
-    Returns
-    -------
-    Number or None
-        What ``INFO`` was set to.
+    *arguments: In the order of Fortran: letters, integers, real numbers, `Indices`, and `Matrix`,
+        which stands for two arguments, the array and its leading dimension; for one, a vector,
+        where no integer follows. ``INFO`` stands last where the routine has it.
+    Returns What ``INFO`` was set to.
     """
     kinds = SIGNATURES[routine]
     given: list[str] = []

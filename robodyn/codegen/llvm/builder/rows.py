@@ -18,11 +18,7 @@ __all__ = ["Buffer", "Rows", "call_rows"]
 class Buffer(NamedTuple):
     """Real numbers in memory, row after row.
 
-    Attributes
-    ----------
-    code : Code
-    pointer : str
-    kind : {"double", "float"}
+    kind {"double", "float"}
     """
 
     code: Code
@@ -51,13 +47,8 @@ class Buffer(NamedTuple):
 class Rows:
     """An array that is in memory, or an expression over such arrays of the same shape.
 
-    Parameters
-    ----------
-    code : Code
-    value : callable
-        Writes what gives the number of an index.
-    buffer : Buffer, optional
-        Where the numbers are, if they are in memory.
+    value: Writes what gives the number of an index.
+    buffer, optional: Where the numbers are, if they are in memory.
     """
 
     def __init__(
@@ -105,15 +96,9 @@ def call_rows(
 ) -> None:
     """Call a function of rows.
 
-    Parameters
-    ----------
-    code : Code
-    function : object
-        Its address.
-    count : Number
-        Rows.
-    given : sequence of (str, Number or int)
-        Address of each input and output, and how many numbers it is from row to row.
+    function: Its address.
+    count: Rows.
+    given: Address of each input and output, and how many numbers it is from row to row.
     """
     n = len(given)
     pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))

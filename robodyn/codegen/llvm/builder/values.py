@@ -31,13 +31,8 @@ class Number:
 
     A comparison with something that is not a number is false.
 
-    Parameters
-    ----------
-    code : Writer
-    name : str
-        Its name in the text of the program, or a literal.
-    kind : str
-        As LLVM writes it: an integer ``i64``, a real number ``double`` or ``float``, a condition
+    name: Its name in the text of the program, or a literal.
+    kind: As LLVM writes it: an integer ``i64``, a real number ``double`` or ``float``, a condition
         ``i1``, an address ``ptr``, or another integer.
     """
 

@@ -15,13 +15,8 @@ __all__ = ["Words"]
 class Words:
     """Numbers and addresses in a table.
 
-    Parameters
-    ----------
-    code : Code
-    pointer : object
-        Address of the table, as IR.
-    names : sequence of str
-        Of the words, in order.
+    pointer: Address of the table, as IR.
+    names: Of the words, in order.
     """
 
     def __init__(self, code: Code, pointer: object, names: Sequence[str]) -> None:

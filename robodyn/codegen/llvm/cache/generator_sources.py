@@ -25,10 +25,7 @@ _digests: Memo[bytes] = Memo()
 def generator_digest(module: str) -> bytes:
     """Hash of the sources of a module and of all modules of robodyn that it imports, in turn.
 
-    Parameters
-    ----------
-    module : str
-        Full name, ``"robodyn.codegen.llvm.kernels.kernel_ir"``.
+    module: Full name, ``"robodyn.codegen.llvm.kernels.kernel_ir"``.
     """
 
     def digest() -> bytes:

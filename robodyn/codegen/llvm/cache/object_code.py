@@ -62,14 +62,8 @@ def _named(chosen: str) -> Path:
 def program_key(generator: str, program: Program, target: Target, *choices: object) -> str:
     """Hash of all that determines the object code of a program.
 
-    Parameters
-    ----------
-    generator : str
-        Full name of the module that makes the code.
-    program : Program
-    target : Target
-    *choices
-        Whatever else shapes the code; they are compared by their ``repr``.
+    generator: Full name of the module that makes the code.
+    *choices: Whatever else shapes the code; they are compared by their ``repr``.
     """
     graph = program.graph
     digest = hashlib.sha256()
@@ -88,13 +82,9 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
 def generator_key(generator: str, *choices: object) -> str:
     """Hash of the source of a generator and of the choices it is given.
 
-    Parameters
-    ----------
-    generator : str
-        Full name of the module that makes the code. Its source, and that of all modules of robodyn
-        that it imports, are part of the key.
-    *choices
-        They are compared by their ``repr``.
+    generator: Full name of the module that makes the code. Its source, and that of all modules of
+        robodyn that it imports, are part of the key.
+    *choices: They are compared by their ``repr``.
     """
     text = repr((_versions(), choices)).encode()
     return hashlib.sha256(text + generator_digest(generator)).hexdigest()

@@ -50,12 +50,8 @@ _ROBODYN = Path(__file__).parents[3]
 def cached_program(origin: object, trace: Callable[[], Program]) -> Program:
     """A program from disk, or traced and stored there.
 
-    Parameters
-    ----------
-    origin : object
-        All that the program is traced from.
-    trace : callable
-        Returns the program.
+    origin: All that the program is traced from.
+    trace: Returns the program.
     """
     key = None if folder() is None else _key(origin)
     if key is None:

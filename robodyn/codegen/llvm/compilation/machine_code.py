@@ -21,12 +21,8 @@ __all__ = ["MachineCode", "machine_code"]
 class MachineCode:
     """Machine code in memory: that of the first tier until the full code replaces it.
 
-    Parameters
-    ----------
-    code : bytes
-        Object code.
-    later : tuple of str, str and Recipe, optional
-        Of the full code, if this is the first tier.
+    code: Object code.
+    later, optional: Of the full code, if this is the first tier.
     """
 
     def __init__(self, code: bytes, later: Order | None = None) -> None:
@@ -84,24 +80,12 @@ def machine_code(
 ) -> MachineCode:
     """Machine code of a key: from disk, or compiled.
 
-    Parameters
-    ----------
-    key : str
-        Of the full code: a hash of all that determines it.
-    make : callable
-        Gives IR.
-    recipe : Recipe
-    what : str
-        What is compiled, in words.
-    long : bool
-        It takes long enough that a first tier pays.
-    simple : callable
-        Gives IR of the first tier, from that of the full code.
-
-    Raises
-    ------
-    SettingsError
-        ``ROBODYN_COMPILATION`` is none of the ways to compile.
+    key: Of the full code: a hash of all that determines it.
+    make: Gives IR.
+    what: What is compiled, in words.
+    long: It takes long enough that a first tier pays.
+    simple: Gives IR of the first tier, from that of the full code.
+    Raises SettingsError: ``ROBODYN_COMPILATION`` is none of the ways to compile.
     """
     get_compilation()  # raises an error for a wrong environment variable
     code = cached(key)

@@ -28,10 +28,7 @@ _busy = threading.RLock()
 def in_own_thread(work: Callable[[], Result]) -> Result:
     """Call a function in a separate thread; Ctrl-C is raised when it has returned.
 
-    Parameters
-    ----------
-    work : callable
-        It must not make what is made under the lock of `once`, which this thread may hold.
+    work: It must not make what is made under the lock of `once`, which this thread may hold.
     """
     with _busy:
         return _done(work)

@@ -18,13 +18,9 @@ __all__ = ["Recipe"]
 class Recipe:
     """Passes and level for compiling IR to object code.
 
-    Attributes
-    ----------
-    passes : str
-        Over the IR: none, those that put variables into registers, or LLVM's usual ones, with
+    passes: Over the IR: none, those that put variables into registers, or LLVM's usual ones, with
         long loops unrolled and vectorised or without.
-    level : int
-        Of the code generator, 0 to 2.
+    level: Of the code generator, 0 to 2.
     """
 
     passes: Literal["none", "registers", "usual", "loops"] = "none"

@@ -14,13 +14,9 @@ __all__ = ["function"]
 def function(code: Code, op: int, dtype: str, lanes: int, given: Sequence[str]) -> str:
     """Write an operation; the name of its result.
 
-    Parameters
-    ----------
-    op : int
-        An operation of a graph. ``LESS`` and ``LESS_EQUAL`` select: the third number where the
+    op: An operation of a graph. ``LESS`` and ``LESS_EQUAL`` select: the third number where the
         first one is less than the second one, else the fourth one.
-    given : sequence of str
-        Names of the operands.
+    given: Names of the operands.
     """
     t = vector_type(dtype, lanes)
     if op in (LESS, LESS_EQUAL):

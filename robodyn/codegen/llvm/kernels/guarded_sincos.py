@@ -18,15 +18,8 @@ __all__ = ["GuardedSincos"]
 class GuardedSincos:
     """Writes sines and cosines into a function.
 
-    Parameters
-    ----------
-    fma : bool
-        Multiply and add with one rounding.
-
-    Attributes
-    ----------
-    slow : dict of int to Code
-        By lanes: functions for angles out of range.
+    fma: Multiply and add with one rounding.
+    slow: By lanes: functions for angles out of range.
     """
 
     def __init__(self, code: Code, dtype: str, fma: bool) -> None:

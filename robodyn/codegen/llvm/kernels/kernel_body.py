@@ -36,14 +36,9 @@ STORES = 200
 class Body:
     """Instructions of one kernel: values by node, inputs and outputs by subclasses.
 
-    Parameters
-    ----------
-    code : Code
-        The function that they are written into.
-    found : Superwords
-        Of the code for one state; it has the sums that are one instruction with a product, too.
-    lanes : int
-        States in a vector.
+    code: The function that they are written into.
+    found: Of the code for one state; it has the sums that are one instruction with a product, too.
+    lanes: States in a vector.
     """
 
     def __init__(

@@ -45,10 +45,8 @@ _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
 def scalar_ir(program: Program, target: Target, dtype: str, *, packed: bool = True) -> str:
     """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``.
 
-    Parameters
-    ----------
-    packed : bool
-        Operations that are alike may be in packs; else the code without them gives the same bits.
+    packed: Operations that are alike may be in packs; else the code without them gives the same
+        bits.
     """
     found, packs = superwords_for(program, target, dtype), None
     if not found.order:

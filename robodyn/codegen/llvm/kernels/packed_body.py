@@ -22,12 +22,8 @@ Signs = tuple[bool, ...]
 class _Vector(NamedTuple):
     """The contents of the lanes of a vector.
 
-    Attributes
-    ----------
-    name : str
-        SSA name; of constants a literal, in which they are positive.
-    constants : tuple of float or None
-        The literal, so that its signs can be chosen.
+    name: SSA name; of constants a literal, in which they are positive.
+    constants: The literal, so that its signs can be chosen.
     """
 
     name: str

@@ -40,12 +40,8 @@ Column = tuple[int | None, ...]
 class Pack:
     """Operations that are alike.
 
-    Attributes
-    ----------
-    nodes : tuple of int or None
-        The operation of each lane, if any.
-    operands : list of Column
-        What each operand is in each lane.
+    nodes: The operation of each lane, if any.
+    operands: What each operand is in each lane.
     """
 
     __slots__ = ("nodes", "op", "operands")
@@ -63,19 +59,10 @@ class Pack:
 class Packs:
     """The operations of a program, some of them in packs.
 
-    Parameters
-    ----------
-    fused : mapping of int to int
-        Sums that are one instruction with a product: edge of the product.
-    lanes : int
-        Numbers in a vector.
-
-    Attributes
-    ----------
-    place : dict of int to (Pack, int)
-        Pack and lane of each operation that is in one.
-    order : list of int or Pack
-        All operations, operands first.
+    fused: Sums that are one instruction with a product: edge of the product.
+    lanes: Numbers in a vector.
+    place: Pack and lane of each operation that is in one.
+    order: All operations, operands first.
     """
 
     def __init__(self, program: Program, fused: Mapping[int, int], lanes: int) -> None:
@@ -231,10 +218,7 @@ def packs_for(
 
     Rows of a matrix are stored one by one, and its columns may be superwords.
 
-    Parameters
-    ----------
-    fused : mapping of int to int
-        Sums that are one instruction with a product: edge of the product.
+    fused: Sums that are one instruction with a product: edge of the product.
     """
     lanes = min(LANES, target.lanes(dtype))
     if lanes < 2 or not target.fma or len(program.live()) > MOST:

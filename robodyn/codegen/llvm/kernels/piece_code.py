@@ -34,16 +34,10 @@ _LINE = 64
 class PieceCode:
     """All functions of a program in pieces.
 
-    Parameters
-    ----------
-    products : mapping of int to int
-        Sums that are one operation with a product: edge of the product.
-    lanes : int
-        States in a vector.
-    elsewhere : collection of int
-        Results, by index, that others store.
-    like_packs : bool
-        Of one state: no result is a negative zero, as `PackedBody` has it.
+    products: Sums that are one operation with a product: edge of the product.
+    lanes: States in a vector.
+    elsewhere: Results, by index, that others store.
+    like_packs: Of one state: no result is a negative zero, as `PackedBody` has it.
     """
 
     def __init__(
@@ -75,10 +69,7 @@ class PieceCode:
     def call(self, code: Code, rows: list[str]) -> None:
         """Compute a state, or a vector of them; all results are NaN if memory is exhausted.
 
-        Parameters
-        ----------
-        rows : list of str
-            Address of the row of each array, inputs first; those of all states of a vector.
+        rows: Address of the row of each array, inputs first; those of all states of a vector.
         """
         with_memory(
             code,

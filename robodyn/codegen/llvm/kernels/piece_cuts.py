@@ -36,14 +36,9 @@ def cuts_of(
 ) -> list[int]:
     """The beginnings of pieces, and the end of the last one.
 
-    Parameters
-    ----------
-    nodes : list of int
-        Those that are operations, in order.
-    operands : list of (int, ...)
-        Their operands, which are edges.
-    most : int
-        Operations of a piece, at most.
+    nodes: Those that are operations, in order.
+    operands: Their operands, which are edges.
+    most: Operations of a piece, at most.
     """
     cuts, count, least = [0], len(nodes), int(LEAST * most)
     hashes = _hashes(program, nodes, operands)

@@ -29,12 +29,8 @@ Index = int | Number
 class _Memory:
     """Access of a function to arrays, words and constants in memory.
 
-    Parameters
-    ----------
-    name : str
-        Of the function.
-    lanes : int
-        States in a vector.
+    name: Of the function.
+    lanes: States in a vector.
     """
 
     def __init__(self, name: str, target: Target, dtype: str, lanes: int) -> None:
@@ -77,21 +73,11 @@ class _Memory:
 class PieceFunction:
     """A piece, or all pieces of its shape.
 
-    Parameters
-    ----------
-    name : str
-        Of the function.
-    lanes : int
-        States in a vector.
-    shared : bool
-        Words and constants are those that the function is called with, not those of the piece.
-    like_packs : bool
-        Of one state: no result is a negative zero.
-
-    Attributes
-    ----------
-    functions : list of Code
-        The function, and those that it calls.
+    name: Of the function.
+    lanes: States in a vector.
+    shared: Words and constants are those that the function is called with, not those of the piece.
+    like_packs: Of one state: no result is a negative zero.
+    functions: The function, and those that it calls.
     """
 
     def __init__(
@@ -182,19 +168,10 @@ class AnglesFunction:
     Words are array and index of each, numbers all factors and then all offsets. Of one state as
     many are evaluated together as fit into a vector.
 
-    Parameters
-    ----------
-    name : str
-        Of the function.
-    lanes : int
-        States in a vector.
-    count : int
-        How many there are; of one state a multiple of what fits into a vector.
-
-    Attributes
-    ----------
-    functions : list of Code
-        The function, and those that it calls.
+    name: Of the function.
+    lanes: States in a vector.
+    count: How many there are; of one state a multiple of what fits into a vector.
+    functions: The function, and those that it calls.
     """
 
     def __init__(self, name: str, target: Target, dtype: str, lanes: int, count: int) -> None:

@@ -35,12 +35,8 @@ Step = tuple[int, ...]
 class Shape(NamedTuple):
     """The common part of pieces that differ only in their numbers.
 
-    Attributes
-    ----------
-    steps : tuple of (int, ...)
-        Operations with their operands; of `STORE` the value and the word.
-    places : tuple of int
-        Of each word `WORK`, or the number of an array: inputs first, then outputs.
+    steps: Operations with their operands; of `STORE` the value and the word.
+    places: Of each word `WORK`, or the number of an array: inputs first, then outputs.
     """
 
     steps: tuple[Step, ...]
@@ -50,10 +46,7 @@ class Shape(NamedTuple):
 class Piece(NamedTuple):
     """A part of a program.
 
-    Attributes
-    ----------
-    words : list of int
-        Index of each word at its place.
+    words: Index of each word at its place.
     """
 
     shape: Shape
@@ -64,10 +57,7 @@ class Piece(NamedTuple):
 class Angle(NamedTuple):
     """An angle that is known from the start: ``factor * x + offset``, one of which is idle.
 
-    Attributes
-    ----------
-    port, number : int
-        Which input x is, and which number of it.
+    port, number: Which input x is, and which number of it.
     """
 
     port: int
@@ -79,27 +69,14 @@ class Angle(NamedTuple):
 class Pieces:
     """A program in pieces.
 
-    Parameters
-    ----------
-    products : dict of int to int
-        Sums that are one operation with a product: edge of the product.
-    lanes : int
-        Numbers in a vector; that many angles may be evaluated together.
-    most : int
-        Operations of a piece, at most.
-    elsewhere : collection of int
-        Results, by index, that others store.
-
-    Attributes
-    ----------
-    angles : list of Angle
-        Their sines are first in memory, then comes a gap, and then their cosines.
-    cosines : int
-        Where the cosines are.
-    size : int
-        Numbers that there must be memory for.
-    cleared : list of int
-        Outputs that are filled with zeros first.
+    products: Sums that are one operation with a product: edge of the product.
+    lanes: Numbers in a vector; that many angles may be evaluated together.
+    most: Operations of a piece, at most.
+    elsewhere: Results, by index, that others store.
+    angles: Their sines are first in memory, then comes a gap, and then their cosines.
+    cosines: Where the cosines are.
+    size: Numbers that there must be memory for.
+    cleared: Outputs that are filled with zeros first.
     """
 
     def __init__(

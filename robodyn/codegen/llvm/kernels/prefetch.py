@@ -23,14 +23,9 @@ MANY, TOO_MANY = 16, 256
 class Prefetch:
     """Requests for the lines of the next vector of states, spread over the nodes of a program.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Numbers a state of each output.
-    lanes : int
-        States in a vector.
-    steps : int
-        How often `step` will be called.
+    sizes: Numbers a state of each output.
+    lanes: States in a vector.
+    steps: How often `step` will be called.
     """
 
     def __init__(self, sizes: Sequence[int], lanes: int, dtype: str, steps: int) -> None:

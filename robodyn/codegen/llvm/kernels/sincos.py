@@ -133,10 +133,7 @@ def largest_angle(dtype: str, fma: bool) -> float:
 def sincos(code: Code, x: str, dtype: str, lanes: int, fma: bool) -> tuple[str, str]:
     """Write the sine and cosine of ``x``, which must be within `largest_angle`.
 
-    Returns
-    -------
-    sine, cosine : str
-        Names of the results.
+    Returns sine, cosine: Names of the results.
     """
     w = _Vectors(code, dtype, lanes, fma)
     bits = 64 if dtype == "double" else 32

@@ -70,17 +70,9 @@ def opposite(lane: int | ConstantLane) -> int | ConstantLane:
 class Sum:
     """A value as a starting value and the products that are added to it, the last one first.
 
-    Parameters
-    ----------
-    fused : mapping of int to int
-        Sums that are one instruction with a product: edge of the product.
-    lane : int, ConstantLane or None
-        The value.
-
-    Attributes
-    ----------
-    needed : bool
-        Whether anybody needs the value.
+    fused: Sums that are one instruction with a product: edge of the product.
+    lane: The value.
+    needed: Whether anybody needs the value.
     """
 
     __slots__ = ("_at", "_edges", "_graph", "_products", "_start", "needed")
@@ -124,10 +116,7 @@ class Sum:
     def other(self, factor: int) -> int | ConstantLane:
         """The other factor of the product that is added last.
 
-        Parameters
-        ----------
-        factor : int
-            One of `factors`.
+        factor: One of `factors`.
         """
         rest = self.rest
         assert isinstance(rest, int)
@@ -157,10 +146,7 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
     They are marked for LLVM one by one: where it chooses them itself, it takes others for a vector
     of states than for one state, and results differ in the last bits.
 
-    Parameters
-    ----------
-    last : bool
-        Of two such products, take the one that was made last, so that sums of many products grow
+    last: Of two such products, take the one that was made last, so that sums of many products grow
         product by product, whatever they begin with.
     """
     graph, live = program.graph, program.live()
@@ -191,10 +177,7 @@ def operations(
     ``SELECT`` is its comparison, ``LESS`` or ``LESS_EQUAL``, with the numbers compared and both
     sides.
 
-    Parameters
-    ----------
-    fused : mapping of int to int
-        Sums that are one operation with a product: edge of the product.
+    fused: Sums that are one operation with a product: edge of the product.
     """
     graph, found = program.graph, dict[int, tuple[int, tuple[int, ...]]]()
     within = {edge >> 1 for edge in fused.values()}

@@ -19,21 +19,11 @@ Spot = tuple[int, int, bool, int]
 class SuperwordMemory:
     """Memory in which scalars store the inputs of superwords.
 
-    Parameters
-    ----------
-    lanes : int
-        Numbers in a vector.
-
-    Attributes
-    ----------
-    starts : dict of Superword to int
-        Place of what its lanes begin with.
-    factors : dict of int to int
-        Place of each node that is a factor of all lanes.
-    kept : dict of int to list of (int, int)
-        Of each scalar where it is kept, and with which sign.
-    size : int
-        Numbers that there must be memory for.
+    lanes: Numbers in a vector.
+    starts: Place of what its lanes begin with.
+    factors: Place of each node that is a factor of all lanes.
+    kept: Of each scalar where it is kept, and with which sign.
+    size: Numbers that there must be memory for.
     """
 
     def __init__(self, found: Superwords, graph: Graph, lanes: int) -> None:
@@ -59,16 +49,10 @@ class SuperwordMemory:
 class SuperwordCode:
     """Superwords as instructions of a function.
 
-    Parameters
-    ----------
-    at : str
-        Address of that memory.
-    lanes : int
-        Numbers in a vector.
-    output : callable
-        From the number of an output to the address of its row.
-    stored : callable
-        Called after each store.
+    at: Address of that memory.
+    lanes: Numbers in a vector.
+    output: From the number of an output to the address of its row.
+    stored: Called after each store.
     """
 
     def __init__(

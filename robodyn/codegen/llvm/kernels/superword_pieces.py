@@ -58,10 +58,7 @@ class SuperwordPieces:
     def call(self, code: Code, rows: list[str]) -> None:
         """Compute a state; all results are NaN if memory is exhausted.
 
-        Parameters
-        ----------
-        rows : list of str
-            Address of each array, inputs first.
+        rows: Address of each array, inputs first.
         """
         size = 8 if self._dtype == "double" else 4
         line = -(-self._memory.size // self._lanes) * self._lanes

@@ -41,14 +41,9 @@ PASSING = 200
 class Superword:
     """Sums of products, one a lane.
 
-    Attributes
-    ----------
-    lanes : tuple of int, ConstantLane or None
-        What each lane is: an edge, a constant, or anything where it is not used.
-    start : tuple of int, ConstantLane or None
-        What the sum of each lane begins with, ``None`` is zero.
-    terms : list of (int, bool, Superword)
-        What is added then, in order: the node that is a factor of all lanes, whether it is
+    lanes: What each lane is: an edge, a constant, or anything where it is not used.
+    start: What the sum of each lane begins with, ``None`` is zero.
+    terms: What is added then, in order: the node that is a factor of all lanes, whether it is
         subtracted, and the other factors.
     """
 
@@ -67,12 +62,8 @@ class Superword:
 class Superwords:
     """All superwords of a program, operands first.
 
-    Attributes
-    ----------
-    place : dict of int to (Superword, int)
-        Where nodes of results are: superword and lane.
-    fused : dict of int to int
-        Sums of the program that are one instruction with a product: edge of the product.
+    place: Where nodes of results are: superword and lane.
+    fused: Sums of the program that are one instruction with a product: edge of the product.
     """
 
     def __init__(
@@ -108,10 +99,7 @@ def superwords_for(program: Program, target: Target, dtype: str) -> Superwords:
 def superwords(program: Program, lanes: int) -> Superwords:
     """Superwords for the matrices among the results; none if that is no less work.
 
-    Parameters
-    ----------
-    lanes : int
-        Numbers in a vector.
+    lanes: Numbers in a vector.
     """
     rows = list(_rows(program, lanes)) if lanes > 1 else []
     if rows:

@@ -26,12 +26,8 @@ _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
 def trampolines_ir(inputs: int, outputs: int, slots: int) -> str:
     """IR of ``packed0``, ``rows0``, ``batch0``, ``kernel0``, ``packed1``, ... and ``words()``.
 
-    Parameters
-    ----------
-    inputs, outputs : int
-        Arrays of the functions that are to be called, without the numbers.
-    slots : int
-        How many of them; ``words()`` is the address of the words of all slots.
+    inputs, outputs: Arrays of the functions that are to be called, without the numbers.
+    slots: How many of them; ``words()`` is the address of the words of all slots.
     """
     words = Code("@words()", "ptr")
     words.declare(f"@slots = internal global [{slots * WORDS} x i64] zeroinitializer")

@@ -45,20 +45,14 @@ def workspace_size(size: int, m: int) -> int:
 class _Workspace(NamedTuple):
     """Memory of one step.
 
-    Attributes
-    ----------
-    SF : Matrix, shape (width, size)
-        ``(S F)^T``.
-    H, g : Matrix, shape (width, width), (width,)
-    P : Matrix, shape (m, width)
-        Rows of H by forces, damped.
-    L : Matrix, shape (m, m)
-        Cholesky factor of the damped ``H_uu``.
-    K, k : Matrix, shape (m, size), (m,)
-    Hk : Matrix, shape (width,)
-        ``H_xu k`` and ``H_uu k``.
-    slope, newton, moved, free : Matrix, shape (m,)
-        Of `_within_limits`; ``free`` has 1 for forces at no limit, 0 for others.
+    SF (width, size): ``(S F)^T``.
+    H, g (width, width), (width,)
+    P (m, width): Rows of H by forces, damped.
+    L (m, m): Cholesky factor of the damped ``H_uu``.
+    K, k (m, size), (m,)
+    Hk (width,): ``H_xu k`` and ``H_uu k``.
+    slope, newton, moved, free (m,): Of `_within_limits`; ``free`` has 1 for forces at no limit, 0
+        for others.
     """
 
     SF: Matrix

@@ -31,11 +31,8 @@ def extremes_beyond(x: FloatArray, edges: FloatArray) -> FloatArray | None:
 
     They are infinite where all numbers of a column are NaN.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n, k)
-    edges : ndarray, shape (2, k)
-        Both in C order.
+    x (n, k)
+    edges (2, k): Both in C order.
     """
     n, k = x.shape
     found = np.empty((2, TOGETHER, k))
@@ -57,13 +54,11 @@ def work_and_energy(
     energy and the work until then; the larger of the ranges of the two energies; the largest
     absolute value of their sum. The first row is NaN where a number is.
 
-    Parameters
-    ----------
-    t : ndarray, shape (n,) [s]
-    speeds, forces : ndarray, shape (n, motions, nv)
-        Forces are held in steps. Where none act, they may have shape (n, motions, 0).
-    power, kinetic, potential : ndarray, shape (n, motions) [W, J]
-        Power of forces that follow from the state, and energies.
+    t (n,) [s]
+    speeds, forces (n, motions, nv): Forces are held in steps. Where none act, they may have shape
+        (n, motions, 0).
+    power, kinetic, potential (n, motions) [W, J]: Power of forces that follow from the state, and
+        energies.
     """
     found = np.empty((4, kinetic.shape[1]))
     given = t, power, kinetic, potential, speeds, forces

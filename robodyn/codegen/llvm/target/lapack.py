@@ -50,12 +50,8 @@ def add_routines() -> None:
 def check(routine: str, kinds: str, declared: str) -> None:
     """Raise if a routine takes other arguments than it should, of other sizes say.
 
-    Parameters
-    ----------
-    routine, kinds : str
-        Of `SIGNATURES`.
-    declared : str
-        What scipy says, in C.
+    routine, kinds: Of `SIGNATURES`.
+    declared: What scipy says, in C.
     """
     there = re.findall(r"[(,] *(?:\w*_)?(\w+) \*", declared)
     if there != [_DECLARED[kind] for kind in kinds] or not declared.startswith("void ("):

@@ -40,11 +40,7 @@ class Memo(Generic[Value]):
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of a key, computed if there is none yet.
 
-        Parameters
-        ----------
-        key : hashable
-        make : callable
-            Called without arguments, at most once for a key unless it raises. It may ask the memo
+        make: Called without arguments, at most once for a key unless it raises. It may ask the memo
             for other keys.
         """
         try:

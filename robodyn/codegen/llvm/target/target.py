@@ -40,14 +40,9 @@ C_FUNCTIONS = (
 class Target:
     """Properties of a CPU that the code generator and the cache use.
 
-    Attributes
-    ----------
-    triple, cpu, features : str
-        As LLVM names them.
-    bits : int
-        Width of a vector register.
-    fma : bool
-        Fused multiply-add in hardware.
+    triple, cpu, features: As LLVM names them.
+    bits: Width of a vector register.
+    fma: Fused multiply-add in hardware.
     """
 
     triple: str
@@ -83,16 +78,10 @@ def _llvm() -> Any:
 class _Level:
     """A level of an architecture: what all CPUs of it have.
 
-    Attributes
-    ----------
-    cpu : str
-        As LLVM names it.
-    bits : int
-        Width of a vector register that code for it uses.
-    fma : bool
-        Fused multiply-add in hardware.
-    needs : frozenset of str
-        Features by which a CPU of the level is known, as LLVM names them.
+    cpu: As LLVM names it.
+    bits: Width of a vector register that code for it uses.
+    fma: Fused multiply-add in hardware.
+    needs: Features by which a CPU of the level is known, as LLVM names them.
     """
 
     cpu: str
@@ -120,10 +109,8 @@ _LEVELS: dict[str, dict[str, _Level]] = {
 def chosen_target() -> Target:
     """The target of all code of this process: ``ROBODYN_TARGET``, or the CPU it runs on.
 
-    Raises
-    ------
-    SettingsError
-        ``ROBODYN_TARGET`` is no name of a target, or this CPU cannot run code for it.
+    Raises SettingsError: ``ROBODYN_TARGET`` is no name of a target, or this CPU cannot run code for
+        it.
     """
     llvm = _llvm()
     name = os.environ.get("ROBODYN_TARGET", "") or "native"
@@ -134,18 +121,9 @@ def chosen_target() -> Target:
 def target_named(name: str, triple: str, cpu: str, features: Mapping[str, bool]) -> Target:
     """The target of a name, on a given CPU.
 
-    Parameters
-    ----------
-    name : str
-        ``"native"``, or a level of the architecture.
-    triple, cpu : str
-        Of the CPU that will run the code, as LLVM names them.
-    features : mapping of feature to bool
-        What that CPU has.
-
-    Raises
-    ------
-    SettingsError
+    name: ``"native"``, or a level of the architecture.
+    triple, cpu: Of the CPU that will run the code, as LLVM names them.
+    features: What that CPU has.
     """
     architecture = triple.partition("-")[0].replace("arm64", "aarch64").replace("amd64", "x86_64")
     levels = _LEVELS.get(architecture, {})
@@ -219,11 +197,7 @@ def prepare() -> None:
 def optimised(ir: str, loops: bool = True) -> str:
     """IR text after LLVM's passes.
 
-    Parameters
-    ----------
-    ir : str
-    loops : bool
-        Unroll and vectorise loops. Those of a few rounds get longer by it, and no faster.
+    loops: Unroll and vectorise loops. Those of a few rounds get longer by it, and no faster.
     """
     llvm = _llvm()
     module = llvm.parse_assembly(ir)
@@ -252,12 +226,8 @@ def in_registers(ir: str) -> str:
 def object_code(ir: str, level: int = 2) -> bytes:
     """Compile IR text for the target.
 
-    Parameters
-    ----------
-    ir : str
-    level : int
-        How much is looked for that makes the code faster: 2 is all; 1 takes a fourth less time, for
-        code that is no slower where values are in memory; 0 takes a fifth of the time, for code
+    level: How much is looked for that makes the code faster: 2 is all; 1 takes a fourth less time,
+        for code that is no slower where values are in memory; 0 takes a fifth of the time, for code
         that takes twice as long to run.
     """
     module = _llvm().parse_assembly(ir)

@@ -120,12 +120,8 @@ def _others(t: Tracer, speeds: Sequence[int]) -> list[int]:
 class _System:
     """The linear system of hybrid dynamics, factorised once.
 
-    Parameters
-    ----------
-    controlled : sequence of int
-        Indices of controlled speeds.
-    a, tau : sequence of nv numbers
-        Accelerations are read where controlled, forces elsewhere.
+    controlled: Indices of controlled speeds.
+    a, tau: Accelerations are read where controlled, forces elsewhere.
     """
 
     def __init__(

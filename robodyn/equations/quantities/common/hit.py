@@ -43,14 +43,9 @@ def jumps(
 ) -> tuple[list[Number], list[Number]]:
     """Jumps of speeds under generalised impulses, and multipliers of the loops [W 6.18].
 
-    Parameters
-    ----------
-    M : Matrix
-        Mass matrix.
-    rates : sequence of numbers
-        Of the loops, which the jumps undo. Default: zero.
-    given : mapping of int to number
-        Speeds whose jumps are given. Default: none.
+    M: Mass matrix.
+    rates: Of the loops, which the jumps undo. Default: zero.
+    given: Speeds whose jumps are given. Default: none.
     """
     rows: Sequence[Row] = t.rows if "rows" in t.options else ()
     given = given or {}
@@ -104,10 +99,7 @@ def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
 class Meeting:
     """Two points in contact, of which one may belong to the surroundings.
 
-    Parameters
-    ----------
-    t : Tracer
-        With the inputs ``q``, ``v`` and ``point``, and the option ``frame``. With the option
+    t: With the inputs ``q``, ``v`` and ``point``, and the option ``frame``. With the option
         ``other`` there is the input ``other_point`` of that link, with ``against``, the velocity
         ``against_velocity`` of what is no part of the robot.
     """

@@ -51,12 +51,8 @@ def hybrid_dynamics(
 ) -> tuple[list[Number], list[Number], list[Number]]:
     """Accelerations and forces of all speeds, and multipliers of the chosen rows.
 
-    Parameters
-    ----------
-    a, tau : sequence of nv numbers
-        Accelerations are read where controlled, forces elsewhere.
-    controlled : frozenset of int
-        Indices of controlled speeds.
+    a, tau: Accelerations are read where controlled, forces elsewhere.
+    controlled: Indices of controlled speeds.
     """
     given: list[Number] = [x if k in controlled else 0.0 for k, x in enumerate(a)]
     motion = body_motions(t.model, t.state, given, t.base)

@@ -49,10 +49,7 @@ Shape: TypeAlias = tuple[object, ...]
 def numbers_of(put: Callable[[Take], object]) -> tuple[tuple[bool, ...], list[float]]:
     """The mask of numbers that are not zero, and these numbers.
 
-    Parameters
-    ----------
-    put : callable
-        Calls what it is given with each number.
+    put: Calls what it is given with each number.
     """
     found: list[float] = []
     there: list[bool] = []
@@ -72,14 +69,9 @@ def trial_numbers(root: Setup, setup: Setup, options: Mapping[str, Any]) -> tupl
 
     They are those of the robot that the others are copies of, in the places of one of them.
 
-    Parameters
-    ----------
-    root : Setup
-        Of the robot that was loaded.
-    setup : Setup
-        Of a copy.
-    options : mapping
-        Of a function.
+    root: Of the robot that was loaded.
+    setup: Of a copy.
+    options: Of a function.
     """
     all_of_trial: list[float] = []
 
@@ -144,10 +136,7 @@ def _place(rotor: Rotor) -> tuple[object, ...]:
 def with_numbers(setup: Setup, take: Take) -> Setup:
     """A robot with other numbers, or with symbols in their places.
 
-    Parameters
-    ----------
-    take : callable
-        What stands in the place of a number.
+    take: What stands in the place of a number.
     """
     x, y, z = map(take, setup.gravity)
     return replace(

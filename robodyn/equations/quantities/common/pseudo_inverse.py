@@ -17,10 +17,7 @@ class PseudoInverse:
     ``W b / e1^2`` for rank 1; for rank 2, with the projection ``P = (e1 W - W^2) / e2`` onto the
     range, ``(e1 P - W) b / e2`` [Cayley and Hamilton]; for rank 3 that of elimination.
 
-    Parameters
-    ----------
-    W : Matrix
-        Symmetric, not negative, not zero.
+    W: Symmetric, not negative, not zero.
     """
 
     def __init__(self, W: Matrix) -> None:

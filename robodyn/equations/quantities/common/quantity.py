@@ -65,15 +65,10 @@ def size_of(size: Size, t: Tracer) -> int:
 class Input:
     """An input array of a quantity.
 
-    Attributes
-    ----------
-    size : int, str or callable
-        Of one state: a number, a key of `SIZES`, or a function of the tracer; ``"number"`` for one
-        number without an axis.
-    by_joint : str
-        Parameter of the method that gives its numbers by joint, if one does.
-    when : callable
-        Whether it enters, for the options that are given. Default: always.
+    size: Of one state: a number, a key of `SIZES`, or a function of the tracer; ``"number"`` for
+        one number without an axis.
+    by_joint: Parameter of the method that gives its numbers by joint, if one does.
+    when: Whether it enters, for the options that are given. Default: always.
     """
 
     name: str
@@ -95,12 +90,8 @@ TAU_FREE = Input("tau_free", "free", "N m, N", by_joint="tau")
 class Output:
     """An output array of a quantity.
 
-    Attributes
-    ----------
-    shape : tuple of int, str or callable
-        Of one state; sizes as of `Input`.
-    when : callable
-        Whether it is handed out, for the options that are given. Default: always.
+    shape: Of one state; sizes as of `Input`.
+    when: Whether it is handed out, for the options that are given. Default: always.
     """
 
     name: str
@@ -113,16 +104,11 @@ class Output:
 class Alternative:
     """Another algorithm for the same quantity; the one with fewer operations is taken.
 
-    Attributes
-    ----------
-    trace : callable
-        As of `Quantity`.
-    preferred : callable
-        Whether it is known to have fewer operations, for a model and the speeds that are
+    trace: As of `Quantity`.
+    preferred: Whether it is known to have fewer operations, for a model and the speeds that are
         controlled, so that no other need be traced.
-    chained : bool
-        It is not for mechanisms whose bodies are coupled across more than one joint, nor for those
-        with speeds that may move no mass.
+    chained: It is not for mechanisms whose bodies are coupled across more than one joint, nor for
+        those with speeds that may move no mass.
     """
 
     trace: Callable[[Tracer], Results]
@@ -156,15 +142,10 @@ REFUSED = OnLoops.REFUSED
 class Constrained:
     """The equations of a quantity for closed linkages, over constraint rows that are chosen.
 
-    Attributes
-    ----------
-    trace : callable
-        As of `Quantity`.
-    options : tuple of str
-        Choices beside those of the tree; ``"rows"``, the independent rows, and ``"postures"``, at
-        which orders of elimination are tried, always are.
-    outputs : tuple of Output
-        Arrays beside those of the tree.
+    trace: As of `Quantity`.
+    options: Choices beside those of the tree; ``"rows"``, the independent rows, and ``"postures"``,
+        at which orders of elimination are tried, always are.
+    outputs: Arrays beside those of the tree.
     """
 
     trace: Callable[[Tracer], Results]
@@ -176,39 +157,24 @@ class Constrained:
 class Quantity:
     """One row of the catalogue: all data of a quantity.
 
-    Attributes
-    ----------
-    outputs_by : callable
-        Outputs before those, for the options that are given. Default: none.
-    trace : callable
-        Writes down the equations: from a `Tracer` to the numbers of each output by name.
-    closed : OnLoops or Constrained
-        What is computed for linkages whose loops are closed by constraints: the value of the
+    outputs_by: Outputs before those, for the options that are given. Default: none.
+    trace: Writes down the equations: from a `Tracer` to the numbers of each output by name.
+    closed: What is computed for linkages whose loops are closed by constraints: the value of the
         spanning tree, which `STATE`, `TREE_FORCES` and `MULTIPLIERS` justify; nothing (`REFUSED`);
         or equations over constraint rows.
-    exerted : callable
-        Of a quantity that takes `MULTIPLIERS`: whether it does for the options that are given.
+    exerted: Of a quantity that takes `MULTIPLIERS`: whether it does for the options that are given.
         Default: always.
-    solved : Constrained, optional
-        Of a quantity that takes `MULTIPLIERS`: equations that find them first, over constraint
-        rows that are chosen.
-    base : bool
-        The motion of a moving base enters.
-    options : tuple of str
-        Choices that shape the code, such as ``"frame"``.
-    parametric : bool
-        Inertial parameters may be an input, by the option ``parameters=True``.
-    solves : bool
-        It solves for the accelerations of the free speeds, so that these must move mass.
-    alternatives : tuple of Alternative
-        Other algorithms for it.
-    timeless : bool
-        It is about coordinates alone, also of mechanisms that depend on time.
-    guarded : bool
-        Results are not numbers where the equations do not hold: the method has others.
-    result : callable, optional
-        Of a `Setup` and options what puts together that which the method of the robot returns, from
-        the tuple that the function gives, where the method returns something else.
+    solved, optional: Of a quantity that takes `MULTIPLIERS`: equations that find them first, over
+        constraint rows that are chosen.
+    base: The motion of a moving base enters.
+    options: Choices that shape the code, such as ``"frame"``.
+    parametric: Inertial parameters may be an input, by the option ``parameters=True``.
+    solves: It solves for the accelerations of the free speeds, so that these must move mass.
+    alternatives: Other algorithms for it.
+    timeless: It is about coordinates alone, also of mechanisms that depend on time.
+    guarded: Results are not numbers where the equations do not hold: the method has others.
+    result, optional: Of a `Setup` and options what puts together that which the method of the robot
+        returns, from the tuple that the function gives, where the method returns something else.
     """
 
     inputs: tuple[Input, ...]

@@ -26,41 +26,24 @@ __all__ = ["Setup"]
 class Setup:
     """Data of a robot for the equations: bodies, settings and constraints.
 
-    Attributes
-    ----------
-    gravity : (3,) [m/s^2]
-        In the world.
-    passive : bool
-        Joint damping and friction belong to the mechanism.
-    friction_speed : float [rad/s or m/s]
-        Where dry friction reaches 70 %.
-    moving : bool
-        The base is moved along a prescribed path.
-    link_elements : tuple of LinkElement
-        Force elements between links; they belong to the mechanism as damping does.
-    floating : bool
-        The first joint is that of a floating base.
-    closures : tuple of Closure
-        Joints that were cut, then constraints between frames.
-    coupled : tuple of Coupled
-        Couplings that could not be eliminated.
-    constraints : tuple of Related
-        Constraints that the user adds.
-    idle_rows : tuple of int
-        Constraint rows that no motion breaks: loops that are solved in closed form imply them.
-    cut_joint_friction : tuple of Closure
-        Joints that were cut and have damping or friction; also where minimal coordinates close
-        the loops.
-    ground : tuple of Ground
-        Planes that resist points of links.
-    laws : tuple of ForceLaw
-        Forces that the user gives as functions, which belong to the mechanism as springs do.
-    free_rotors : tuple of int
-        Bodies that are rotors which spin freely on the links that carry them.
-    planets : tuple of InverseSquareGravity
-        Masses far away that draw all bodies.
-    motor_friction : tuple of MotorFriction
-        Of motors that several joints turn, if it belongs to the mechanism.
+    gravity [m/s^2]: In the world.
+    passive: Joint damping and friction belong to the mechanism.
+    friction_speed [rad/s or m/s]: Where dry friction reaches 70 %.
+    moving: The base is moved along a prescribed path.
+    link_elements: Force elements between links; they belong to the mechanism as damping does.
+    floating: The first joint is that of a floating base.
+    closures: Joints that were cut, then constraints between frames.
+    coupled: Couplings that could not be eliminated.
+    constraints: Constraints that the user adds.
+    idle_rows: Constraint rows that no motion breaks: loops that are solved in closed form imply
+        them.
+    cut_joint_friction: Joints that were cut and have damping or friction; also where minimal
+        coordinates close the loops.
+    ground: Planes that resist points of links.
+    laws: Forces that the user gives as functions, which belong to the mechanism as springs do.
+    free_rotors: Bodies that are rotors which spin freely on the links that carry them.
+    planets: Masses far away that draw all bodies.
+    motor_friction: Of motors that several joints turn, if it belongs to the mechanism.
     """
 
     model: MechanismModel

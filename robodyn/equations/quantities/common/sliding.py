@@ -18,23 +18,12 @@ class Sliding:
     Whichever agrees with it [Whittaker 1904; Keller 1986]; Newton's restitution holds along the
     normal. Of numbers, symbols or arrays of numbers.
 
-    Parameters
-    ----------
-    u : Vec3 [m/s]
-        Velocity of the point as seen from the other body.
-    n, s : Vec3
-        Unit normal, and unit direction of the slip.
-    jump : callable
-        From an impulse to the jump of that velocity.
-
-    Attributes
-    ----------
-    ended, ends : condition
-        The slip would end with the approach, without friction; it ends in the impact.
-    parting : number [1/kg]
-        Jump of the speed of parting over the normal impulse.
-    excess, scale : number
-        By how much friction can do more than to end the slip, and the size of its terms.
+    u [m/s]: Velocity of the point as seen from the other body.
+    n, s: Unit normal, and unit direction of the slip.
+    jump: From an impulse to the jump of that velocity.
+    ended, ends: The slip would end with the approach, without friction; it ends in the impact.
+    parting [1/kg]: Jump of the speed of parting over the normal impulse.
+    excess, scale: By how much friction can do more than to end the slip, and the size of its terms.
     """
 
     def __init__(

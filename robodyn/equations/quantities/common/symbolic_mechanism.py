@@ -49,12 +49,8 @@ _UNITS = {
 class SymbolicMechanism:
     """A mechanism with symbols in the places of numbers that have names.
 
-    Parameters
-    ----------
-    closures : sequence of Closure
-        Joints that were cut.
-    numbers : mapping of str to number
-        What takes the place of each.
+    closures: Joints that were cut.
+    numbers: What takes the place of each.
     """
 
     def __init__(
@@ -254,12 +250,7 @@ class SymbolicMechanism:
         return RigidInertia(m, h, Sym3(*(x + y for x, y in zip(S, shift, strict=True))))
 
     def _refuse_turned_rotors(self) -> None:
-        """Refuse angles that turn axes of rotors, which their carriers feel.
-
-        Raises
-        ------
-        SettingsError
-        """
+        """Refuse angles that turn axes of rotors, which their carriers feel."""
         for rotor in self._given.rotors:
             body = self._given.bodies[rotor.body]
             links = [x for x, (i, _) in self._given.frames.items() if i == rotor.carrier]
@@ -271,12 +262,7 @@ class SymbolicMechanism:
                 )
 
     def _refuse_backward(self) -> None:
-        """Refuse lengths of mechanisms with joints that are followed backwards.
-
-        Raises
-        ------
-        SettingsError
-        """
+        """Refuse lengths of mechanisms with joints that are followed backwards."""
         frames = self._given.frames
         for body in self._given:
             joint = self._joints.get(body.description.name)

@@ -57,15 +57,10 @@ _T = TypeVar("_T")
 class Tracer:
     """Inputs and options of one program while its equations are traced.
 
-    Attributes
-    ----------
-    chosen : mapping
-        Options; with ``"numbers"`` those of the robot and of options are the last input, of which
-        these are an example.
-    numbers : mapping of str to list
-        Numbers of each input.
-    kept : dict
-        What equations have solved once for others of the same program.
+    chosen: Options; with ``"numbers"`` those of the robot and of options are the last input, of
+        which these are an example.
+    numbers: Numbers of each input.
+    kept: What equations have solved once for others of the same program.
     """
 
     given: Setup

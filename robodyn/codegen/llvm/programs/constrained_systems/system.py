@@ -26,28 +26,16 @@ WORK = 72
 class Workspace(NamedTuple):
     """Memory of one system, where each column is ``ld = nv + nc`` long.
 
-    Attributes
-    ----------
-    K : Matrix
-        Scaled constraints, a constraint a column, of all speeds.
-    K_QR, C_QR : Matrix
-        Constraints of the free speeds, and their coefficients C, factored; see `reduction`.
-    Q, M, square, room : Matrix
-        See `System`.
-    columns, rows : Matrix
-        Scales of speeds and constraints.
-    b, terms : Matrix
-        Scaled right sides, and the sizes of their terms.
-    given : Matrix
-        Accelerations of the speeds that are not free.
-    K_tau, C_tau, tau : Matrix
-        Scalar factors of Householder reflections.
-    force, right, a, mu, x, y : Matrix
-        See `System`.
-    work : Matrix
-        For LAPACK.
-    K_order, C_order, order : Indices
-        Of pivots.
+    K: Scaled constraints, a constraint a column, of all speeds.
+    K_QR, C_QR: Constraints of the free speeds, and their coefficients C, factored; see `reduction`.
+    Q, M, square, room: See `System`.
+    columns, rows: Scales of speeds and constraints.
+    b, terms: Scaled right sides, and the sizes of their terms.
+    given: Accelerations of the speeds that are not free.
+    K_tau, C_tau, tau: Scalar factors of Householder reflections.
+    force, right, a, mu, x, y: See `System`.
+    work: For LAPACK.
+    K_order, C_order, order: Of pivots.
     """
 
     K: Matrix
@@ -109,25 +97,15 @@ def workspace_size(nv: int, nc: int) -> int:
 class System:
     """``M a = force + Y^T mu``, ``Y a = -right``, and memory to solve it in.
 
-    Attributes
-    ----------
-    code : Code
-    n, rank : Number
-        Speeds, and constraints.
-    M : Matrix, shape (n, n)
-    Q : Matrix, shape (n, n)
-        Orthogonal, ``[Y^T Z]``: the motions that the constraints prevent, and those they leave.
-    force, right, a, mu : Matrix
-        Vectors (n,), (rank,), (n,), (rank,).
-    square, room : Matrix
-        Two more matrices, of up to n + rank rows and columns.
-    x, y, tau : Matrix
-        Vectors of that length.
-    order : Indices
-        Of that length.
-    work : Matrix
-        For LAPACK.
-    work_size : Number
+    n, rank: Speeds, and constraints.
+    M (n, n)
+    Q (n, n): Orthogonal, ``[Y^T Z]``: the motions that the constraints prevent, and those they
+        leave.
+    force, right, a, mu: Vectors (n,), (rank,), (n,), (rank,).
+    square, room: Two more matrices, of up to n + rank rows and columns.
+    x, y, tau: Vectors of that length.
+    order: Of that length.
+    work: For LAPACK.
     """
 
     code: Code

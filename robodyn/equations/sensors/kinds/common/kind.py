@@ -27,16 +27,12 @@ class Form(Enum):
 class SensorKind:
     """A kind of sensor.
 
-    Attributes
-    ----------
-    columns, units : tuple of str
-        Of the numbers that it gives.
-    reads : {"q", "v", "a"}
-        What it needs of a state: positions, speeds as well, or accelerations as well.
-    needs, takes : tuple of str
-        Arguments of `robodyn.Sensor` that it cannot do without, and others that it understands.
-    measure : callable
-        Its numbers, of a state and the sensor.
+    columns, units: Of the numbers that it gives.
+    reads {"q", "v", "a"}: What it needs of a state: positions, speeds as well, or accelerations as
+        well.
+    needs, takes: Arguments of `robodyn.Sensor` that it cannot do without, and others that it
+        understands.
+    measure: Its numbers, of a state and the sensor.
     """
 
     name: str

@@ -29,16 +29,10 @@ _ORIGIN = Placement()
 class MeasuredState:
     """A mechanism at a state.
 
-    Attributes
-    ----------
-    a : sequence of nv numbers
-        Accelerations.
-    base_inertia : RigidInertia or None
-        Of the base, where it moves.
-    link : callable
-        From the name of a link to the body that carries it, and the link frame on it.
-    wrench : callable
-        From the name of a joint to the wrench in it, with the body and the frame on it in which
+    a: Accelerations.
+    base_inertia: Of the base, where it moves.
+    link: From the name of a link to the body that carries it, and the link frame on it.
+    wrench: From the name of a joint to the wrench in it, with the body and the frame on it in which
         the wrench is given.
     """
 
