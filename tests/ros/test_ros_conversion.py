@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.bags.sensors import sensor_content, topic_name
-from robodyn.ros import StateNames
+from robodyn.ros import StateNames, TrajectoryContent
 from robodyn.ros.engine.frames import multi_joint, sensor_frames, transforms
 from robodyn.ros.engine.messages import split_stamp, wrench_content
 from robodyn.ros.rclpy import conversion
@@ -187,7 +187,7 @@ def test_a_trajectory(need):
         )
         point.time_from_start = times.Duration(sec=sec, nanosec=nanosec)
         message.points.append(point)
-    content = conversion.trajectory_content(read_back(message))
+    content = TrajectoryContent.of_message(read_back(message))
     assert content.joint_names == ("knee", "hip")
     times = [point.time for point in content.points]
     np.testing.assert_allclose(times, [0.25, 1.0, 2.999999999], rtol=1e-15)
@@ -195,7 +195,7 @@ def test_a_trajectory(need):
         assert tuple(point.positions) == (1.0 + k, 2.0 + k)
         assert tuple(point.velocities) == (3.0 + k, 4.0 + k)
         assert tuple(point.accelerations) == (5.0, 6.0)
-    assert conversion.trajectory_content(kinds.JointTrajectory()).points == ()
+    assert TrajectoryContent.of_message(kinds.JointTrajectory()).points == ()
 
 
 @pytest.mark.parametrize("nanoseconds", [0, 999_999_999, 10**9, 1_700_000_000_000_000_001])
