@@ -156,13 +156,13 @@ class MotorLoads:
         gearing = self._model.gearing
         gearing.check()
 
-        def turned(tau: Array) -> Array:
+        def turned(tau: Array, q: Array, *_: Any) -> Array:
             return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
 
         return self._evaluator.call(
             "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches,
-            method="" if gearing.elsewhere else "motor_torques",
-            make=turned if gearing.elsewhere else gearing.torques,
+            method="motor_torques", make=turned if gearing.elsewhere else gearing.torques,
+            of_inputs=gearing.elsewhere,
         )  # fmt: skip
 
     def motor_power(
@@ -176,16 +176,25 @@ class MotorLoads:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         gearing = self._model.gearing
         gearing.refuse_partial()
-        tau = self._evaluator.call("inverse_dynamics", (q, v, a), base=base, wrenches=wrenches)
-        matrix = self._matrix(q)
-        forces = joint_forces(self._model, matrix, tau)
-        speeds = joint_speeds(self._model, matrix, np.asarray(v, tau.dtype))
-        power = np.asarray(forces * speeds)
-        if gearing.coupled:
-            turning = gearing.speeds(speeds)
-            for x in gearing.coupled:
-                power[..., x.speeds] = x.torques(forces) * turning[..., x.speeds]
-        return power
+
+        def power(forces: Array, _q: Array, v: ArrayLike, *_: Any) -> Array:
+            speeds = np.asarray(v, forces.dtype)
+            found = np.asarray(forces * speeds)
+            if gearing.coupled:
+                turning = gearing.speeds(speeds)
+                for x in gearing.coupled:
+                    found[..., x.speeds] = x.torques(forces) * turning[..., x.speeds]
+            return found
+
+        def at_joints(tau: Array, q: Array, v: ArrayLike, *_: Any) -> Array:
+            matrix = self._matrix(q)
+            forces = joint_forces(self._model, matrix, tau)
+            return power(forces, q, joint_speeds(self._model, matrix, np.asarray(v, tau.dtype)))
+
+        return self._evaluator.call(
+            "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, method="motor_power",
+            make=at_joints if gearing.elsewhere else power, of_inputs=True,
+        )  # fmt: skip
 
     def _matrix(self, q: ArrayLike) -> Callable[[], Array]:
         return lambda: self._evaluator.call("actuation_matrix", (q,))

@@ -393,6 +393,18 @@ def test_choices_never_replace_the_plain_one(robot, monkeypatch):
     np.testing.assert_array_equal(robot.frame_poses(q=Q, frames=None), expected)
 
 
+@needs_entry
+def test_loads_of_motors_are_made_without_a_call_of_python(robot, monkeypatch):
+    expected = robot.motor_power(Q, V, A), robot.motor_torques(Q, V, A)
+
+    def slow(*given, **named):
+        raise AssertionError("Python was run")
+
+    monkeypatch.setattr(Evaluator, "_computed", slow)
+    np.testing.assert_array_equal(robot.motor_power(Q, V, A), expected[0])
+    np.testing.assert_array_equal(robot.motor_torques(Q, V, A), expected[1])
+
+
 def test_threads_that_ask_for_different_options(robot):
     names = robot.frame_names
     expected = {
