@@ -210,7 +210,9 @@ class Sampled:
         tau = np.zeros(sample.v.shape)
         for acting, result in zip(acts[::-1], kept["results"][::-1], strict=True):
             tau = where(acting, result, tau)
-        if trace is None:  # those before the one that acts are done with
+        if trace is not None:  # what is no number is asked of Python now, not when it acts
+            tau = where(kept["results"][0] ** 2 >= 0.0, tau, np.nan)
+        else:  # those before the one that acts are done with
             needed = acts.index(True) + 1 if True in acts else len(acts)
             kept |= {name: kept[name][:needed] for name in ("times", "results")}
         return tau, kept

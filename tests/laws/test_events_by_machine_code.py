@@ -380,7 +380,7 @@ def test_a_motion_that_breaks_down_between_events(locked):
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "_fill_tables"),
+    [(CompiledMotion, "_until"), (CompiledMotion, "load_tables"),
      (EventDetector, "steps_without_event"), (LoadsAt, "tables")],
 )  # fmt: skip
 def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):

@@ -345,9 +345,9 @@ def test_a_force_says_where_it_acts(arguments, words):
     [
         (lambda q, v, t: [-q[0], 0.0], "returns 2 numbers, expected shape (1,)"),
         (lambda q, v: -q, "It is called with (q, v, t)"),
-        (lambda q, v, t: [float(q[0])], "math and comparisons are not"),
-        (lambda q, v, t: -q if q[0] > 0.0 else q, "math and comparisons are not"),
-        (lambda q, v, t: -q * {0.0: 1.0}.get(q[0], 2.0), "look them up in dictionaries"),
+        (lambda q, v, t: [float(q[0])], "has no number yet"),
+        (lambda q, v, t: -q if q[0] > 0.0 else q, "Take rd.where"),
+        (lambda q, v, t: -q * {0.0: 1.0}.get(q[0], 2.0), "no key of dictionaries"),
         (lambda q, v, t: [np.nan], "not finite"),
         (lambda q, v, t: ["much"], "failed with ValueError"),
         (lambda q, v, t: [np.sqrt(-1.0 - q[0] * q[0])], "not a finite number anywhere"),

@@ -94,5 +94,5 @@ def test_the_command_line_has_no_line_of_a_user(tmp_path):
     command = [sys.executable, "-c", "from robodyn.cli import main; main(['info', 'FILE'])"]
     command[-1] = command[-1].replace("FILE", str(path))
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert "UrdfWarning" in done.stderr
+    assert "robodyn: warning: " in done.stderr
     assert "main(" not in done.stderr

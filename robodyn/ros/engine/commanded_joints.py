@@ -48,6 +48,7 @@ class CommandedJoints:
         self.names = default if joints is None else tuple(joints)
         if len({*self.names}) < len(self.names):
             raise rd.ShapeError(f"joints named twice: {', '.join(self.names)}", name="joints")
+        self._columns = np.array([places.get(n, -1) for n in self.names], int)
         pairs = [(n, n not in places or names.is_own(n)) for n in self.names]
         self.motors = np.array([-1 if own else places[n] for n, own in pairs], int)
         self.coordinates = np.array([names.coordinate(n) if own else -1 for n, own in pairs], int)
@@ -101,7 +102,8 @@ class CommandedJoints:
         found: FloatArray = tau[self.speeds]
         if self.depend_on_posture:
             f = forces_of_motors(self._robot.actuation_matrix(q), tau)
-            found[self._elsewhere] = f[self.motors[self._elsewhere]]
+            at_motors = self._columns >= 0  # also at joints along which others act
+            found[at_motors] = f[self._columns[at_motors]]
         return found
 
     def refuse_without_coordinates(self, rows: Iterable[int]) -> None:

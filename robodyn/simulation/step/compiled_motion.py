@@ -13,7 +13,7 @@ from robodyn.codegen.llvm.batches import threads
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.tables import Table, instants
+from robodyn.simulation.loads.tables import LoadsAt, Table, instants
 from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
 from robodyn.simulation.step.machine_code.step_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
@@ -153,14 +153,14 @@ class CompiledMotion:
         """Write samples of every step from ``first`` on to the start of the same arrays again."""
         self._arguments.set(before=first)
 
-    def fill_tables(self, first: int) -> int:
-        """Evaluate functions of time for as many steps from ``first`` on as the tables hold.
+    def sampled_inputs(self, first: int) -> tuple[int, LoadsAt | None, list[Table]] | None:
+        """Functions of time at as many steps from ``first`` on as the tables hold.
 
-        If one of them raises an exception, nothing is changed. Returns the last instant in them.
+        Returns the instant after the last one, loads and signals; ``None`` if the tables have them.
         """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
-            return self._tabled[1] - 1
+            return None
         stop, loads = min(first + self._rows, len(self._times)), None
         signals: list[Table] = []
         if self._loaded:
@@ -168,6 +168,22 @@ class CompiledMotion:
             loads = self._loads.at(at[: stop - first].reshape(-1))
         if self.controller is not None:
             signals = self.controller.tables(self._times, first, stop)
+        return stop, loads, signals
+
+    def fill_tables(self, first: int) -> int:
+        """Fill the tables from ``first`` on, unless they hold the next step.
+
+        If a function of time raises an exception, nothing is changed. Returns the last instant.
+        """
+        sampled = self.sampled_inputs(first)
+        if sampled is not None:
+            self.load_tables(first, *sampled)
+        return self._tabled[1] - 1
+
+    def load_tables(
+        self, first: int, stop: int, loads: LoadsAt | None, signals: Sequence[Table]
+    ) -> None:
+        """Fill the tables with inputs from `sampled_inputs`."""
         self._set_functions()
         self._tabled = first, stop
         self._arguments.set(table=first)
@@ -179,7 +195,6 @@ class CompiledMotion:
             self._point_tables("dynamics", loads.tables(own.dynamics, own.before_loads, dtype))
             if own.corrections is not None:
                 self._point_tables("corrections", loads.tables(own.corrections, 2, dtype))
-        return stop - 1
 
     def replace_signals(self, first: int, tables: Sequence[Table]) -> None:
         """Give signals of the controller, from one on, other values than in the tables."""
