@@ -10,8 +10,6 @@ from collections.abc import Iterator
 
 from robodyn.description import Inertia, Joint, Limits, Link, Loop, Mechanism, Pose
 
-__all__ = ["walker"]
-
 Vector = tuple[float, float, float]
 Part = Link | Joint | Loop
 

@@ -26,8 +26,6 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named, number, numbers, one_name, shown, truth, whole
 from robodyn.errors import ShapeError, UnknownNameError
 
-__all__ = ["check_fields", "check_values", "checked_arguments", "checked_methods"]
-
 #: ``(name, value)``: raises `ShapeError` if the argument of this name cannot have this value.
 Check = Callable[[str, Any], object]
 

@@ -13,29 +13,6 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array, FloatArray, Random
 from robodyn.errors import ShapeError
 
-__all__ = [
-    "all_finite",
-    "by_name",
-    "checked",
-    "expect",
-    "finite",
-    "generator",
-    "is_masked",
-    "named",
-    "named_alone",
-    "number",
-    "numbers",
-    "of_one_state",
-    "one_name",
-    "refuse_not_finite",
-    "shaped",
-    "shown",
-    "together",
-    "truth",
-    "vector",
-    "whole",
-]
-
 #: What the elements of an array are called, by numpy's letter, where they are not real numbers.
 _ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects", "M": "dates"}
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-__all__ = ["for_threads", "is_user_code", "warn"]
-
 
 def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> None:
     """Give a warning whose place is the user's line that called robodyn.

@@ -74,8 +74,6 @@ from robodyn.symbolic.graph import Program
 if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
 
-__all__ = ["Composition", "Parts", "TreeForm"]
-
 
 @dataclass(frozen=True, eq=False)
 class TreeForm:

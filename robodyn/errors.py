@@ -12,43 +12,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "ActuationError",
-    "AssemblyError",
-    "BagError",
-    "ConvergenceWarning",
-    "EnergyWarning",
-    "EquilibriumError",
-    "FileError",
-    "Hints",
-    "ImpactError",
-    "InconsistentStateError",
-    "InertiaError",
-    "LimitWarning",
-    "LoopWarning",
-    "MissingExtraError",
-    "MissingFileError",
-    "PackageError",
-    "PathError",
-    "RobodynError",
-    "SampleWarning",
-    "SettingsError",
-    "ShapeError",
-    "SimulationError",
-    "SimulationInterrupted",
-    "SingularError",
-    "SingularWarning",
-    "SweepError",
-    "SweepWarning",
-    "TopologyError",
-    "UndeterminedWrenchError",
-    "UnknownNameError",
-    "UrdfError",
-    "UrdfNote",
-    "UrdfWarning",
-    "some_of",
-]
-
 
 class RobodynError(Exception):
     """Base class of all errors of robodyn.

@@ -11,8 +11,6 @@ from typing import Any
 
 from robodyn.errors import FileError, MissingFileError, ShapeError
 
-__all__ = ["as_path", "check_image", "replacing", "save_figure", "writing"]
-
 
 def as_path(what: str, value: Any) -> Path:
     """A path given to an argument.

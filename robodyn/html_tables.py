@@ -12,8 +12,6 @@ import numpy as np
 
 from robodyn.array_types import Array
 
-__all__ = ["Drawn", "html_table", "sparkline"]
-
 #: Largest number of rows of a table.
 ROWS = 60
 #: Number of points, width and height [px] of a curve in a cell.

@@ -13,8 +13,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-__all__ = ["Requirement", "install_command", "installed_from", "requirements"]
-
 _REQUIREMENT = re.compile(r"\s*([\w.-]+)(?:\[[^]]*\])?\s*(?:(>=|==)\s*([\w.]+))?\s*(?:;(.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
 

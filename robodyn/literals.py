@@ -7,39 +7,6 @@ The same object is what a type checker accepts and what is accepted at run time
 from collections.abc import Iterable
 from typing import Literal, TypeAlias, TypedDict
 
-__all__ = [
-    "ArrayFunction",
-    "ArrowKind",
-    "Axes",
-    "BagStorage",
-    "Base",
-    "CommandInterface",
-    "Compilation",
-    "ConstraintKind",
-    "ConstraintMethod",
-    "Coordinates",
-    "Criterion",
-    "DescriptionForm",
-    "DynamicsName",
-    "ExportTarget",
-    "FailedRows",
-    "FrameConstraintKind",
-    "FunctionOptions",
-    "IdleController",
-    "IntegratorName",
-    "LimitKind",
-    "LimitsChoice",
-    "ParameterSet",
-    "PathEnds",
-    "Precision",
-    "RotorModel",
-    "SensorKindName",
-    "Signal",
-    "TupleFunction",
-    "Unexcited",
-    "XacroChoice",
-]
-
 #: Parameters by which motions are differentiated: those of bodies, or those of motors and friction,
 #: too.
 ParameterSet: TypeAlias = Literal["inertial", "dynamic"]

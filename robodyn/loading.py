@@ -39,8 +39,6 @@ from robodyn.urdf import bundled_robots, load_mechanism
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.urdf.xacro.arguments import Value
 
-__all__ = ["load", "robots"]
-
 
 def robots() -> tuple[str, ...]:
     """Names of the bundled robots.

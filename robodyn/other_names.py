@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["ELSEWHERE", "module_attribute", "robot_attribute"]
-
 #: Arguments that no method of a robot has, and what to write instead.
 ELSEWHERE = {
     "t": "robot.at(t) is the robot at a time, and has the same methods",

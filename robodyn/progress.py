@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["AFTER", "progress"]
-
 #: Time [s] after which the line is shown.
 AFTER = 1.0
 

@@ -105,8 +105,6 @@ if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.reduced import ReducedRobot
 
-__all__ = ["Robot"]
-
 
 class _Gravity(tuple[float, float, float]):
     """The gravity vector; a call of it raises an error that names `gravity_forces`."""

@@ -11,8 +11,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["PAGE", "ROOT", "Row", "page", "sections"]
-
 ROOT = Path(__file__).parents[1]
 TABLE, PAGE = ROOT / "tests/support/coverage.txt", ROOT / "docs/theory/coverage.md"
 

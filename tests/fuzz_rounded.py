@@ -18,8 +18,6 @@ import time
 
 from support.rounded_judge import GOOD, case, verdict
 
-__all__ = ["fuzz"]
-
 
 def fuzz(count, seed=0, first=0, report=None, **chosen):
     """Judge cases; return how many met which fate by digits and closing joint, and the faults.

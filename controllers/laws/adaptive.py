@@ -24,8 +24,6 @@ from ..support.symbols import base_at, times
 from ..wrappers.wrapping import first_forces
 from .passivity_based import PassivityBased
 
-__all__ = ["Adaptive"]
-
 #: Names of parameters, or directions in parameter space by name.
 Learnt = str | Iterable[str] | Mapping[str, ArrayLike]
 

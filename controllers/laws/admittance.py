@@ -23,8 +23,6 @@ from ..support.wrench import checked_wrench, in_world
 from ..wrappers.wrapping import first_forces
 from .operational_space import OperationalSpace
 
-__all__ = ["Admittance"]
-
 
 @dataclass(frozen=True, eq=False)
 class Admittance:

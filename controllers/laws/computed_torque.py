@@ -21,8 +21,6 @@ from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, base_path, motor_error
 from ..support.symbols import base_at, reference_at
 
-__all__ = ["ComputedTorque"]
-
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:

@@ -28,8 +28,6 @@ from ..wrappers.wrapping import (
     wrapped,
 )
 
-__all__ = ["DisturbanceObserver"]
-
 
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver:

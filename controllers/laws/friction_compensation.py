@@ -26,8 +26,6 @@ from ..wrappers.wrapping import (
     wrapped,
 )
 
-__all__ = ["FrictionCompensation"]
-
 
 @dataclass(frozen=True, eq=False)
 class FrictionCompensation:

@@ -16,8 +16,6 @@ from ..support.plant import Base, base_path, by_motors, motor_speeds
 from ..support.standing import standing_forces, stands
 from ..support.symbols import base_at, is_symbolic
 
-__all__ = ["GravityCompensation"]
-
 
 @dataclass(frozen=True, eq=False)
 class GravityCompensation:

@@ -19,8 +19,6 @@ from ..support.plant import Base, refuse_passive
 from ..support.task_space import COMPONENTS, Reference, Task
 from ..support.wrench import checked_wrench, in_world
 
-__all__ = ["Impedance"]
-
 
 @dataclass(frozen=True, eq=False)
 class Impedance:

@@ -19,8 +19,6 @@ from ..support.plant import Base, at_motors, motor_error, motor_mask
 from ..support.symbols import reference_at
 from .gravity_compensation import GravityCompensation
 
-__all__ = ["JointPD"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointPD:

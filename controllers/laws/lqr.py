@@ -25,8 +25,6 @@ from ..support.plant import by_motors, motor_speeds
 from ..support.standing import standing_forces, stands
 from ..support.symbols import times
 
-__all__ = ["LQR"]
-
 
 @dataclass(frozen=True, eq=False)
 class LQR:

@@ -18,8 +18,6 @@ from ..support.pickling import reduce_by_fields
 from ..support.plant import Base
 from ..support.task_space import COMPONENTS, Reference, Shift, Task
 
-__all__ = ["OperationalSpace"]
-
 
 @dataclass(frozen=True, eq=False)
 class OperationalSpace:

@@ -30,8 +30,6 @@ from ..support.plant import (
 )
 from ..support.symbols import base_at, reference_at
 
-__all__ = ["PassivityBased"]
-
 
 @dataclass(frozen=True, eq=False)
 class PassivityBased:

@@ -39,8 +39,6 @@ from ..support.pickling import reduce_by_fields
 from ..support.plant import motor_speeds
 from .lqr import LQR
 
-__all__ = ["TimeVaryingLQR"]
-
 
 @dataclass(frozen=True, eq=False)
 class TimeVaryingLQR:

@@ -13,8 +13,6 @@ from .forward_pass import Samples
 from .quadratic_cost import Expansion
 from .riccati import Forces
 
-__all__ = ["Descent", "MotionCost"]
-
 #: Damping: at the start, smallest before it is set to zero, largest, and factor of its changes.
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
 

@@ -24,8 +24,6 @@ from robodyn.simulation.step.stepper import Stepper
 
 from .plan_law import PlanLaw
 
-__all__ = ["ForwardPass", "Samples", "Tables"]
-
 #: Arguments of `PlanLaw.lead`: a motion, forces, a change of them, and gains.
 Tables = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 

@@ -19,8 +19,6 @@ from .plan import Plan
 from .plan_search import PlanSearch, Start
 from .quadratic_cost import Cost
 
-__all__ = ["check_search", "iterative_lqr"]
-
 
 @checked_arguments
 def iterative_lqr(

@@ -21,8 +21,6 @@ from .plan import Plan
 from .plan_search import PlanSearch, Start
 from .quadratic_cost import Cost
 
-__all__ = ["multistart_lqr"]
-
 
 @checked_arguments
 def multistart_lqr(

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from robodyn import Trajectory
 from robodyn.array_types import FloatArray
 
-__all__ = ["Plan"]
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:

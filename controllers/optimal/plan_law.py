@@ -16,8 +16,6 @@ from robodyn.symbolic.scalar import clip
 
 from ..support.linear_feedback import linear_feedback, state_error
 
-__all__ = ["PlanLaw"]
-
 
 class _Tables(NamedTuple):
     """Tables for the forces, one row for each sample."""

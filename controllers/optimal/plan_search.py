@@ -43,8 +43,6 @@ from .plan_law import PlanLaw
 from .quadratic_cost import Cost, Expansion, check_cost, expanded
 from .riccati import Forces, best_forces
 
-__all__ = ["PlanSearch", "Start"]
-
 #: Fractions of a change of forces that are tried, one after the other.
 PARTS = np.asarray(0.5 ** np.arange(10), float)
 

@@ -18,8 +18,6 @@ from ..support.linear_feedback import StepSlope, slope_of_steps
 from ..support.plant import motor_speeds
 from .weights import weights
 
-__all__ = ["Cost", "Expansion", "QuadraticCost", "check_cost", "expanded"]
-
 
 @dataclass(frozen=True, eq=False)
 class Expansion:

@@ -22,8 +22,6 @@ from robodyn.codegen.llvm.programs.riccati import recursion, workspace_size
 
 from .quadratic_cost import Expansion
 
-__all__ = ["Forces", "best_forces"]
-
 
 @dataclass(frozen=True, eq=False)
 class Forces:

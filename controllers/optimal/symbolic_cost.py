@@ -20,8 +20,6 @@ from ..support.gains import checked_call
 from ..support.plant import motor_speeds
 from .quadratic_cost import Expansion
 
-__all__ = ["SymbolicCost"]
-
 
 @dataclass(frozen=True, eq=False)
 class SymbolicCost:

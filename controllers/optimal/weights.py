@@ -9,8 +9,6 @@ from robodyn import ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.tolerances import EIGENVALUE_ZERO
 
-__all__ = ["weights"]
-
 
 def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = False) -> FloatArray:
     """A matrix of weights, shape (size, size), of one for all, one for each, or a matrix.

@@ -26,8 +26,6 @@ from ..support.motor_torques import motor_torques
 from ..support.plant import motor_mask, refuse_passive
 from .profile import limit
 
-__all__ = ["PathTorques", "check_closed", "path_torques", "torque_limits", "torque_too_small"]
-
 #: (q, v, a) -> tau, a row an instant: q, v and a over all joints, tau over these, then over motors
 #: at joints that follow others and those that transmissions couple, if they have limits.
 PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]

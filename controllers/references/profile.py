@@ -14,8 +14,6 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.symbolic.scalar import clip, where
 
-__all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "through"]
-
 
 @dataclass(frozen=True)
 class Profile:

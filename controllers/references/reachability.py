@@ -12,8 +12,6 @@ from robodyn.array_types import FloatArray
 
 from .path_torques import path_torques
 
-__all__ = ["Way", "quickest"]
-
 #: Positions as a function of arc length, and their first and second derivatives.
 Way = tuple[Callable[..., FloatArray], Callable[..., FloatArray], Callable[..., FloatArray]]
 

@@ -18,8 +18,6 @@ from robodyn.simulation.loads.column_names import speed_names
 
 from ..support.gains import checked_call
 
-__all__ = ["Recorded"]
-
 #: A motion jumps if a mean speed between samples is this many times the largest recorded speed.
 FASTER = 1.5
 

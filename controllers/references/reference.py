@@ -18,8 +18,6 @@ from robodyn.tolerances import SHORTEST_DURATION
 
 from ..support.gains import checked_call
 
-__all__ = ["PointToPoint", "SineReference"]
-
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
     """Finite numbers for each joint, of each motion, or one for all, in an array of their own."""

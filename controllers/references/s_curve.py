@@ -14,8 +14,6 @@ from robodyn.array_types import FloatArray
 from ..support.gains import checked_call
 from .profile import Profile, Through, through
 
-__all__ = ["SCurve"]
-
 
 @dataclass(frozen=True, eq=False)
 class SCurve:

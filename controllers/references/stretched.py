@@ -25,8 +25,6 @@ from .path_torques import (
 )
 from .profile import check_reference, duration_of, limit
 
-__all__ = ["Stretched", "time_scale_within"]
-
 #: Instants at which limits are checked.
 LOOKS = 1001
 #: The largest factor that is tried.

@@ -17,8 +17,6 @@ from ..support.gains import checked_call
 from ..support.linear_feedback import is_flat
 from .profile import duration_of
 
-__all__ = ["TaskPath"]
-
 #: Number of poses along the path at which joint positions are computed.
 POSES = 101
 

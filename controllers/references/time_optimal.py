@@ -28,8 +28,6 @@ from .profile import check_reference, limit
 from .reachability import Way, quickest
 from .stretched import time_scale_within
 
-__all__ = ["TimeOptimal"]
-
 #: Number of instants for the arc length of the path, for each point at which limits hold.
 FINER = 10
 #: Number of instants at which velocities of the path are checked, and the largest fraction of them

@@ -11,8 +11,6 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
 
-__all__ = ["components", "mobility", "rotation_error"]
-
 
 def mobility(J: FloatArray) -> FloatArray:
     """``(sum of 1 / s^2)^(-1/2)`` over singular values ``s``: below the least of them."""

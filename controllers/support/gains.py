@@ -17,8 +17,6 @@ from robodyn.arrays import number, numbers
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.scalar import Scalar, SymbolArray
 
-__all__ = ["checked_call", "checked_rates", "checked_reference", "function", "gain", "state_of"]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 

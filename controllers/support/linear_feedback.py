@@ -9,9 +9,6 @@ import numpy as np
 from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
 
-__all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
-
-
 #: ``(q, v, q_ref, v_ref) -> x``.
 StateError = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 

@@ -14,8 +14,6 @@ from .motor_space import joint_space, motor_space
 from .plant import motor_speeds
 from .symbols import times
 
-__all__ = ["Balance", "balance"]
-
 
 class Balance(Protocol):
     """The momentum balance of a model from one sample to the next.

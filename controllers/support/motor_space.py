@@ -17,8 +17,6 @@ from robodyn.simulation.loads.driven_joints import independent
 from .plant import motor_speeds
 from .symbols import dynamics, is_symbolic, times
 
-__all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
-
 #: Acceleration from which the inertia of each motor is computed [rad/s^2, m/s^2]. It is so large
 #: that its forces are large compared with the weight, to avoid errors of rounding.
 PROBE = 100.0

@@ -20,8 +20,6 @@ from .plant import at_motors, motor_mask, motor_speeds, speeds_of
 from .standing import least, standing_forces, stands
 from .symbols import is_symbolic, times
 
-__all__ = ["motor_torques"]
-
 #: (q, v, a, base, t) -> tau, each over all speeds; the base as `symbols.base_at` gives it.
 MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, Any, float], FloatArray]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-__all__ = ["reduce_by_fields"]
-
 
 def reduce_by_fields(controller: Any) -> tuple[type, tuple[Any, ...]]:
     """The class of a controller and what it was called with, for ``__reduce__``.

@@ -12,19 +12,6 @@ from robodyn.model.virtual_work import generalised, joint_forces
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds, coordinates_of_motors
 
-__all__ = [
-    "Base",
-    "at_motors",
-    "base_path",
-    "by_motors",
-    "motor_error",
-    "motor_mask",
-    "motor_speeds",
-    "refuse_passive",
-    "speeds_of",
-]
-
-
 #: Motion of the base: constant, or a function of time [s].
 Base = BaseMotion | Callable[[float], BaseMotion]
 

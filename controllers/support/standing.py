@@ -10,8 +10,6 @@ from robodyn.tolerances import CONSTRAINT_RANK
 
 from .symbols import times
 
-__all__ = ["least", "standing_forces", "stands"]
-
 
 def stands(robot: Robot) -> bool:
     """Whether the base is floating, and loops or constraints act."""

@@ -17,14 +17,6 @@ from robodyn.symbolic.scalar import Scalar
 
 from .gains import checked_reference
 
-__all__ = [
-    "base_at",
-    "dynamics",
-    "is_symbolic",
-    "reference_at",
-    "times",
-]
-
 
 def is_symbolic(x: Any) -> bool:
     """Whether an array holds symbols."""

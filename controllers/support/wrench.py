@@ -11,8 +11,6 @@ from robodyn.array_types import FloatArray
 
 from .symbols import times
 
-__all__ = ["checked_wrench", "in_world"]
-
 
 def checked_wrench(given: Any, t: Any) -> FloatArray:
     """Force and moment that a function returned at time ``t`` [s].

@@ -26,8 +26,6 @@ from .wrapping import (
     wrapped,
 )
 
-__all__ = ["Filtered"]
-
 #: The largest order; with a larger one, partial fractions lose digits.
 MAX_ORDER = 8
 

@@ -25,8 +25,6 @@ from .wrapping import (
     wrapped,
 )
 
-__all__ = ["RateLimited"]
-
 
 @dataclass(frozen=True, eq=False)
 class RateLimited:

@@ -32,9 +32,6 @@ from .wrapping import (
     wrapped,
 )
 
-__all__ = ["Sampled"]
-
-
 #: Most results that machine code has on their way.
 MAX_PENDING = 64
 

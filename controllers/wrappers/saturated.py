@@ -32,8 +32,6 @@ from .wrapping import (
     wrapped,
 )
 
-__all__ = ["Saturated"]
-
 
 @dataclass(frozen=True, eq=False)
 class Saturated:

@@ -23,18 +23,6 @@ from robodyn.symbolic.scalar import SymbolArray
 from ..support.gains import checked_call
 from ..support.symbols import is_symbolic
 
-__all__ = [
-    "first_forces",
-    "fitting",
-    "initial_state_of",
-    "inner_state",
-    "inner_symbolic",
-    "positive",
-    "robot_of",
-    "update_of",
-    "wrapped",
-]
-
 
 def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
     """The robot of a wrapper: the one that is given, or that of the controller in it.

@@ -16,8 +16,6 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
-__all__ = ["CitedWorks", "setup"]
-
 logger = logging.getLogger(__name__)
 
 PAGE = "theory/bibliography"

@@ -20,8 +20,6 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-__all__ = ["run_page", "setup"]
-
 logger = logging.getLogger(__name__)
 
 #: A file that a page shows in full: its name, and a block with its text.

@@ -24,8 +24,6 @@ from sphinx.application import Sphinx
 import robodyn as rd
 from robodyn.pictures.figure import STYLE
 
-__all__ = ["setup", "write_gallery"]
-
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 ROBOTS = ROOT / "robodyn/urdf/robots"

@@ -13,8 +13,6 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-__all__ = ["setup"]
-
 logger = logging.getLogger(__name__)
 
 PACKAGES = (

@@ -9,8 +9,6 @@ from robodyn.errors import RobodynError, ShapeError
 from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 
-__all__ = ["JOINT_STATE", "MULTI_DOF", "NUMBERS", "TEXT", "Columns"]
-
 JOINT_STATE = "sensor_msgs/msg/JointState"
 MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
 NUMBERS = "std_msgs/msg/Float64MultiArray"

@@ -15,8 +15,6 @@ from robodyn.errors import BagError, FileError, MissingExtraError, MissingFileEr
 from robodyn.files import writing
 from robodyn.literals import BagStorage
 
-__all__ = ["new_bag", "open_bag", "rosbags"]
-
 #: Storage by the ending of a single file; other names are folders, as ROS 2 writes them.
 STORAGE: dict[str, BagStorage] = {".mcap": "mcap", ".db3": "sqlite3"}
 

@@ -13,8 +13,6 @@ from robodyn.errors import BagError
 from robodyn.files import as_path
 from robodyn.robot import Robot
 
-__all__ = ["read_about", "read_motion"]
-
 
 def read_motion(
     path: str | os.PathLike[str],

@@ -13,8 +13,6 @@ from robodyn.caller import warn
 from robodyn.errors import AssemblyError, BagError, UnknownNameError
 from robodyn.robot import Robot
 
-__all__ = ["BagSamples", "completed"]
-
 
 class BagSamples:
     """The newest value of each joint, and the samples so far.

@@ -13,15 +13,6 @@ from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.robot import Robot
 
-__all__ = [
-    "SENSOR_MESSAGES",
-    "SensorContent",
-    "form_of",
-    "own_frame",
-    "sensor_content",
-    "topic_name",
-]
-
 #: Package and name of the message of each form.
 SENSOR_MESSAGES = {
     Form.NUMBERS: ("std_msgs", "Float64MultiArray"),

@@ -42,8 +42,6 @@ from robodyn.literals import BagStorage
 from robodyn.robot import Robot
 from robodyn.urdf import write
 
-__all__ = ["write_motion"]
-
 #: q, v, a and tau, one row a sample.
 Motion = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 

@@ -20,8 +20,6 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import RobodynError
 from robodyn.urdf import write
 
-__all__ = ["add_options", "run"]
-
 #: Arguments of the timed methods by name, and the name of the same function in Pinocchio.
 FUNCTIONS = {
     "inverse_dynamics": ("q v a", "rnea"),

@@ -20,8 +20,6 @@ from robodyn.cli.shapes.findings import with_shapes
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
 from robodyn.urdf import findings, load_mechanism, record
 
-__all__ = ["add_options", "run"]
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""

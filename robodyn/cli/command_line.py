@@ -16,8 +16,6 @@ import robodyn as rd
 from robodyn.cli.options.output import with_options
 from robodyn.errors import RobodynError
 
-__all__ = ["main"]
-
 #: What the commands do, in the order of ``robodyn --help``. Each has a module, in a folder of its
 #: own or here, that is imported when used: importing all takes longer than many commands.
 COMMANDS = {

@@ -16,8 +16,6 @@ from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, lo
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.errors import RobodynError, SettingsError
 
-__all__ = ["add_options", "run"]
-
 #: Functions that are compiled by default, besides a motion.
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces")
 

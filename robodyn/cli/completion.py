@@ -6,8 +6,6 @@ import argparse
 
 from robodyn.errors import MissingExtraError
 
-__all__ = ["add_options", "run"]
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""

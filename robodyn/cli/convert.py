@@ -19,8 +19,6 @@ from robodyn.urdf import open_document, parse, write
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.write import as_written
 
-__all__ = ["add_options", "run"]
-
 #: What conversion to URDF loses, by the kind of document.
 LOST = {
     "xacro": "properties, macros and conditions are expanded",

@@ -23,8 +23,6 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.installation import Requirement, install_command, installed_from, requirements
 from robodyn.tolerances import PENDULUM_ROUNDING
 
-__all__ = ["add_options", "run"]
-
 #: Extras for the development of robodyn itself.
 OF_DEVELOPERS = ("test", "dev", "docs")
 

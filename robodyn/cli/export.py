@@ -16,8 +16,6 @@ from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.quantities.common.quantity import REFUSED
 from robodyn.errors import MissingFileError, RobodynError, UnknownNameError
 
-__all__ = ["add_options", "run"]
-
 #: What can be exported besides the functions of `robodyn.Robot.function`.
 OF_MOTIONS = {
     "motor_torques": "Torques at the shafts of motors.",

@@ -16,8 +16,6 @@ from robodyn.cli.options.values import FILE, add
 from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
 
-__all__ = ["add_options", "run"]
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""

@@ -18,8 +18,6 @@ from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, WRITTEN_IN_FULL
 from robodyn.urdf import load_mechanism
 
-__all__ = ["loop_findings"]
-
 #: Displacement of a linkage in the check of which joints move [rad, m].
 STEP = 0.1
 

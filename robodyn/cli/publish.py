@@ -6,8 +6,6 @@ import argparse
 
 from robodyn.cli.options.robot import add_robot_options, robot_options
 
-__all__ = ["add_options", "run"]
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""

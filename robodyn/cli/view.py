@@ -13,8 +13,6 @@ import robodyn as rd
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import FILE, add
 
-__all__ = ["add_options", "run"]
-
 #: Options that write a file instead of serving, with their help.
 _FILES = {
     "screenshot": "write an image (.png, .jpg)",

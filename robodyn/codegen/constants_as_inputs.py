@@ -20,8 +20,6 @@ from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.shared import Bound, SharedCode
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
-__all__ = ["ConstantsAsInputs", "function_of"]
-
 #: Largest number of programs in the cache, and of all their operations.
 KEPT, OPERATIONS = 64, 500_000
 

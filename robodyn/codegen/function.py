@@ -41,8 +41,6 @@ else:
 
     Result = TypeVar("Result")
 
-__all__ = ["Function"]
-
 
 class Function(Generic[Result]):
     """A compiled program.

@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.builder.rows import call_rows
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 
-__all__ = ["Iteration"]
-
 #: Number of rows that are iterated together, so that their data fit into the CPU's caches.
 BLOCK = 64
 

@@ -16,8 +16,6 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
-__all__ = ["Code", "CompiledCode", "Kernels"]
-
 #: Number of operations from which on a first tier is worthwhile; full code of fewer operations
 #: takes a few hundredths of a second.
 LONG = 400

@@ -23,8 +23,6 @@ from robodyn.codegen.llvm.target.once import making, once
 from robodyn.codegen.vectorcall.signature import REQUIRED, FiniteCheck, Parameter, Role, Signature
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 
-__all__ = ["MethodTable"]
-
 
 class _Calls(threading.local):
     """Calls of methods that run in this thread: the method, its arguments, those by name."""

@@ -8,8 +8,6 @@ from typing import Any
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["numba_function"]
-
 #: Owners of machine code whose address numba has; numba never unloads compiled functions.
 _kept: list[object] = []
 

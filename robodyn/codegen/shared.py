@@ -23,8 +23,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
 
-__all__ = ["Bound", "BoundCode", "SharedCode", "partly_used"]
-
 
 class SharedCode:
     """A program whose last input is the numbers of a robot, and its machine code."""

@@ -12,8 +12,6 @@ from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.kernels.trampoline_ir import KERNELS, WORDS, trampolines_ir
 from robodyn.codegen.llvm.target.once import making
 
-__all__ = ["Trampoline"]
-
 #: Trampolines that are compiled together.
 SLOTS = 256
 

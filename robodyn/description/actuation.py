@@ -10,8 +10,6 @@ from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
 from robodyn.symbolic.symbol import with_name
 
-__all__ = ["Actuator", "Rotor"]
-
 
 @dataclass(frozen=True)
 class Rotor:

@@ -9,8 +9,6 @@ from typing import Any, Protocol, TypeVar
 from robodyn.errors import UnknownNameError
 from robodyn.joints import joint_kind
 
-__all__ = ["constants_of", "missing_constants", "with_constants"]
-
 
 class JointOrLoop(Protocol):
     """A `Joint` or a `Loop`: what has a kind, and numbers that go with it."""

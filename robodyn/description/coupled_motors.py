@@ -13,8 +13,6 @@ from robodyn.description.transmission import Transmission
 from robodyn.errors import ActuationError
 from robodyn.joints import joint_kind
 
-__all__ = ["motor_ratios", "transmission_problems", "with_transmissions"]
-
 
 def motor_ratios(mechanism: Mechanism) -> dict[str, tuple[tuple[str, float], ...]]:
     """For each motor, by its joint: the joints that turn it, and its speed a unit of theirs."""

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from robodyn.description import Coupling, Joint, Loop, Mechanism, Mimic
 from robodyn.errors import TopologyError
 
-__all__ = ["branches", "leads_to", "sides", "with_couplings"]
-
 
 def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[str]]:
     """Joints from the nearest common ancestor to the successor and to the predecessor.

@@ -10,8 +10,6 @@ from robodyn.errors import ShapeError
 from robodyn.symbolic.fourier_series import FourierSeries
 from robodyn.symbolic.spline import Spline
 
-__all__ = ["Curve", "Linear", "Polynomial", "Table"]
-
 
 @dataclass(frozen=True)
 class Polynomial:

@@ -20,8 +20,6 @@ from robodyn.description.pose import Pose, Vector
 from robodyn.symbolic.symbol import named_again
 from robodyn.tolerances import DECIMAL_ROUNDING
 
-__all__ = ["ExactTurn", "exact_angle", "exact_axis", "exact_pose", "on_loops", "with_exact_turns"]
-
 #: Fifteen degrees: the angles looked for are multiples of it.
 STEP = math.pi / 12.0
 

@@ -16,8 +16,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["TracedExplicitLoop"]
-
 #: Numbers from numbers, known or symbolic.
 Function = Callable[[Sequence[Number]], Sequence[Number]]
 

@@ -12,8 +12,6 @@ from robodyn.description.mechanism import Mechanism
 from robodyn.errors import TopologyError
 from robodyn.joints import joint_kind
 
-__all__ = ["in_order", "mimics_as_followers"]
-
 
 def in_order(mechanism: Mechanism) -> Mechanism:
     """The same description, with every follower after those that it follows.

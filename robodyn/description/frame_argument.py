@@ -11,8 +11,6 @@ from robodyn.arrays import one_name, shaped
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import check_rigid
 
-__all__ = ["frame_argument"]
-
 
 def frame_argument(what: str, given: Any, name: str) -> tuple[str, FloatArray]:
     """A link, or the world, and the pose of a frame in it, shape (4, 4).

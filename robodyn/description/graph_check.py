@@ -5,8 +5,6 @@ from __future__ import annotations
 from robodyn.description import Coupling, Joint, Loop, Mechanism
 from robodyn.errors import Hints, TopologyError, UnknownNameError
 
-__all__ = ["find_root", "graph_problems", "unknown_links"]
-
 #: What joins a link to the ground.
 TO_WORLD = (
     "The ground of a fixed base is its root link; a floating robot is held to the ground by "

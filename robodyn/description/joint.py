@@ -14,8 +14,6 @@ from robodyn.errors import SettingsError
 from robodyn.joints import KINDS, joint_kind, joint_map
 from robodyn.symbolic.symbol import with_name
 
-__all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
-
 #: Kinds of joints that files may have -> (nq, nv), by degrees of freedom, then by name.
 JOINT_KINDS: dict[str, tuple[int, int]] = {
     name: (kind.nq, kind.nv) for name, kind in KINDS.items() if kind.in_tree and kind.in_files

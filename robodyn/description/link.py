@@ -14,8 +14,6 @@ from robodyn.description.pose import Pose
 from robodyn.errors import ShapeError
 from robodyn.symbolic.symbol import with_name, with_names
 
-__all__ = ["Inertia", "Link"]
-
 
 @dataclass(frozen=True)
 class Inertia:

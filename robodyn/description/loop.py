@@ -10,8 +10,6 @@ from robodyn.description.constants import constants_of
 from robodyn.description.joint import Joint, Limits
 from robodyn.description.pose import Pose, Vector
 
-__all__ = ["Coupling", "Loop", "shared_fields"]
-
 
 @dataclass(frozen=True)
 class Loop:

@@ -16,8 +16,6 @@ from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 
-__all__ = ["Mechanism"]
-
 
 @dataclass(frozen=True)
 class Mechanism:

@@ -14,8 +14,6 @@ from robodyn.arrays import shaped, vector
 from robodyn.errors import ShapeError
 from robodyn.symbolic.symbol import with_names
 
-__all__ = ["Pose", "Vector", "inverse_pose", "rotation_from_rpy", "rpy_from_rotation"]
-
 Vector = tuple[float, float, float]
 
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from robodyn.tolerances import INERTIA_TRIANGLE
 
-__all__ = ["LARGEST", "why_impossible"]
-
 #: Numbers beyond this would overflow in the products that the dynamics form.
 LARGEST = 1e50
 

@@ -8,8 +8,6 @@ from robodyn.array_types import FloatArray
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.symbolic.graph import Program
 
-__all__ = ["DescribedSensor", "Frame"]
-
 #: A link, or the world, and the pose of a frame in it, shape (4, 4).
 Frame = tuple[str, FloatArray]
 

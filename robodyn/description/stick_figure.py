@@ -14,8 +14,6 @@ from robodyn.description.mechanism import Mechanism
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
 
-__all__ = ["JointMark", "joint_marks", "sticks"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointMark:

@@ -12,8 +12,6 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements import LINK_ELEMENTS, fields_of
 from robodyn.symbolic.symbol import Symbol, symbol
 
-__all__ = ["Symbols", "symbols_of", "with_symbols", "with_whole_symbols"]
-
 #: Fields, and places in tuples, one within the other.
 _Path = tuple[str | int, ...]
 

@@ -13,8 +13,6 @@ from robodyn.arrays import named, numbers
 from robodyn.errors import ShapeError
 from robodyn.tolerances import SINGULAR_TRANSMISSION
 
-__all__ = ["Transmission"]
-
 
 @dataclass(frozen=True)
 class Transmission:

@@ -21,8 +21,6 @@ from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import PARALLEL_COSINE
 
-__all__ = ["bad_values", "refuse_bad_values"]
-
 #: Kinds of joints that a description can have, in the tree and where loops are closed.
 TREE_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.in_tree}
 LOOP_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.closes_loops}

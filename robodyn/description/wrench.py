@@ -16,8 +16,6 @@ from robodyn.description.pose import Vector
 from robodyn.errors import ShapeError
 from robodyn.literals import Axes
 
-__all__ = ["PointOfLink", "Wrench"]
-
 #: Text of a point, as `PointOfLink` writes it.
 _TEXT = re.compile(r"(.+) at \(([^,()]+), ([^,()]+), ([^,()]+)\) in (body|world) axes", re.DOTALL)
 

@@ -12,8 +12,6 @@ from robodyn.description.joint import Joint
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose
 
-__all__ = ["half_unit", "rounding_of", "rounding_of_text"]
-
 #: Numbers with fewer digits are taken to be what was meant: 0.25 is a quarter of a metre.
 DIGITS = 4
 

@@ -37,9 +37,6 @@ from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.symbolic.python_code import PythonCode
 
-__all__ = ["Evaluator", "Fallback", "Programs", "Request", "TreePrograms", "Wrenches"]
-
-
 _ZERO = np.zeros(())
 
 #: External wrenches by link name, each (..., 6) [N, N m].

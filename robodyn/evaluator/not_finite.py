@@ -21,8 +21,6 @@ from robodyn.model.states import (
 )
 from robodyn.tolerances import NEARLY_SINGULAR
 
-__all__ = ["NonFiniteDiagnosis"]
-
 #: What says by NaN that there is no such posture, or is asked where there may be none.
 TELL_BY_NAN = {
     "cut_joint_poses",

@@ -26,8 +26,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, without_speed
 from robodyn.model.unplaced_forces import unplaced_wrenches
 
-__all__ = ["FunctionOptions"]
-
 
 class FunctionOptions:
     """Checks the options of the functions of a model, and resolves the names in them."""

@@ -29,8 +29,6 @@ from robodyn.equations.quantities.common.numbers import (
 )
 from robodyn.symbolic.graph import Program
 
-__all__ = ["CopiedFunctions", "SharedPrograms"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Shared:

@@ -13,8 +13,6 @@ from robodyn.exporting.unit.contents import unit_of
 from robodyn.literals import ExportTarget, IntegratorName, Precision
 from robodyn.robot import Robot
 
-__all__ = ["export"]
-
 
 @checked_arguments
 def export(

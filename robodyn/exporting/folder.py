@@ -11,8 +11,6 @@ from pathlib import Path
 from robodyn.errors import SettingsError
 from robodyn.files import as_path, writing
 
-__all__ = ["new_folder", "write_folder"]
-
 
 def new_folder(folder: object) -> Path:
     """The path of a folder that is not there yet, or is empty.

@@ -12,8 +12,6 @@ from robodyn.symbolic.graph import INPUT, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["ForceLaw"]
-
 
 @dataclass(frozen=True, eq=False)
 class ForceLaw:

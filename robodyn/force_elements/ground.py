@@ -16,8 +16,6 @@ from robodyn.force_elements.common.link_element import PointMotion, Vector
 from robodyn.symbolic.scalar import Number, maximum, sqrt, where
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["Ground", "Touch"]
-
 #: Possible exponents of the elastic force.
 EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
 

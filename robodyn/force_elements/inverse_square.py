@@ -14,8 +14,6 @@ from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.spatial import RigidInertia, Wrench
 from robodyn.symbolic.vector import Sym3, Vec3
 
-__all__ = ["InverseSquareGravity"]
-
 
 @dataclass(frozen=True)
 class InverseSquareGravity:

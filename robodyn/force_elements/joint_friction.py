@@ -8,8 +8,6 @@ from typing import Any
 from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["resistance"]
-
 
 def resistance(x: Number, damping: float, friction: float, friction_speed: float) -> Number:
     """``- d x - f x / sqrt(x^2 + s^2)`` against a speed ``x``.

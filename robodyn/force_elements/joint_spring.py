@@ -8,8 +8,6 @@ from typing import Any
 from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.symbolic.scalar import Number
 
-__all__: list[str] = []
-
 
 class _Spring:
     numbers: tuple[str, ...] = ("stiffness",)

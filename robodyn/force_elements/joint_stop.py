@@ -14,8 +14,6 @@ from robodyn.errors import SettingsError
 from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.symbolic.scalar import Number, maximum
 
-__all__ = ["CompliantStops"]
-
 
 @dataclass(frozen=True)
 class CompliantStops:

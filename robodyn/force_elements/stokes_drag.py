@@ -12,8 +12,6 @@ from robodyn.force_elements.common.link_element import PointMotion, Vector
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["StokesDrag"]
-
 #: Corners of a tetrahedron about the origin, at a distance of the square root of 3.
 CORNERS = ((1.0, 1.0, 1.0), (1.0, -1.0, -1.0), (-1.0, 1.0, -1.0), (-1.0, -1.0, 1.0))
 

@@ -11,8 +11,6 @@ from robodyn.force_elements.common.link_element import PointMotion, Vector
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["WeightCompensation"]
-
 
 @dataclass(frozen=True)
 class WeightCompensation:

@@ -7,8 +7,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.tolerances import COMPLEMENTARITY_ZERO, REBOUND_SPEED_ZERO
 
-__all__ = ["complementary", "rebounds"]
-
 #: Largest number of rebounds of points that are caught between others.
 ROUNDS = 3000
 

@@ -17,13 +17,6 @@ from robodyn.arrays import finite, shaped
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.tolerances import APPROACH_SPEED_ZERO, IMMOVABLE, MOBILITY_ZERO
 
-__all__ = [
-    "Contact",
-    "ContactPoint",
-    "contact_point",
-    "unit_direction",
-]
-
 #: Axes in turn, by one and by two.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 

@@ -13,8 +13,6 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.results import JointWrenches
 
-__all__ = ["Pushes", "pushes_in", "seen_from"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pushes:

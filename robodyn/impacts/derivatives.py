@@ -32,8 +32,6 @@ from robodyn.impacts.one_hit import checked_restitution, of_partner
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ImpactDerivatives
 
-__all__ = ["impact_derivatives"]
-
 
 def impact_derivatives(
     dynamics: ImpactDynamics,

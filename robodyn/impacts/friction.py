@@ -19,8 +19,6 @@ from robodyn.errors import ImpactError, SettingsError
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRICTION_ROUNDING
 
-__all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
-
 
 def coefficient(given: float, sticks: bool) -> float:
     """A coefficient of friction, checked."""

@@ -21,8 +21,6 @@ from robodyn.errors import ImpactError
 from robodyn.impacts.friction import Friction
 from robodyn.tolerances import MOBILITY_ZERO
 
-__all__ = ["FrictionSlopes"]
-
 
 class FrictionSlopes:
     """Derivatives of an impulse.

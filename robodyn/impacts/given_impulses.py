@@ -18,8 +18,6 @@ from robodyn.impacts.partners import World, refuse_overflow
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, ImpactTensors, JointWrenches
 
-__all__ = ["impact_tensors", "impulses"]
-
 
 def impulses(
     dynamics: ImpactDynamics,

@@ -13,8 +13,6 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["HitForm", "HitFunctions"]
-
 
 @dataclass(frozen=True)
 class HitForm:

@@ -40,8 +40,6 @@ from robodyn.parts.joint_loads import JointForces
 from robodyn.results import JointWrenches
 from robodyn.tolerances import CONTACT_DIRECTION
 
-__all__ = ["ImpactDynamics", "Places", "copied", "each_axis"]
-
 #: Points of links, one or two.
 Places: TypeAlias = tuple[tuple[str, ArrayLike], ...]
 

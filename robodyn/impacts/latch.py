@@ -20,8 +20,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 from robodyn.tolerances import APPROACH_SPEED_ZERO, IMMOVABLE, MOBILITY_ZERO
 
-__all__ = ["latch"]
-
 
 def latch(
     dynamics: ImpactDynamics,

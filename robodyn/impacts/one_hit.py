@@ -19,8 +19,6 @@ from robodyn.impacts.partners import MovingPoint, Partner, RobotPoint, World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["apparent_mass", "checked_restitution", "hit", "hit_between", "of_partner", "on_links"]
-
 
 def hit_between(
     dynamics: ImpactDynamics,

@@ -19,8 +19,6 @@ from robodyn.arrays import finite, shaped
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.tolerances import LIGHTEST_PARTICLE
 
-__all__ = ["MovingPoint", "Partner", "PointMass", "RobotPoint", "World", "refuse_overflow"]
-
 #: Speeds [rad/s, m/s] and distances [m] whose products are still numbers.
 GREATEST = 1e100
 

@@ -30,8 +30,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact
 from robodyn.tolerances import APPROACH_SPEED_ZERO
 
-__all__ = ["Hit", "simultaneous_impacts"]
-
 
 @dataclass(frozen=True, eq=False)
 class Hit:

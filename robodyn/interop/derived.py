@@ -12,8 +12,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["checked_batch", "pullback", "pushforward", "with_jacobians"]
-
 
 def with_jacobians(function: Function, names: Sequence[str]) -> Function:
     """The outputs of a function, and after them an array with their derivatives.

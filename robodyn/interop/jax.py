@@ -26,7 +26,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("jax", "jax", "computing within JAX") from error
 
-__all__ = ["operation"]
 
 #: The name under which XLA knows the code that it calls.
 TARGET = "robodyn_call_rows"

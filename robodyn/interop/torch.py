@@ -17,8 +17,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("torch", "torch", "computing within PyTorch") from error
 
-__all__ = ["operation"]
-
 
 @checked_arguments
 def operation(function: Function) -> Callable[..., Any]:

@@ -9,8 +9,6 @@ from robodyn.codegen import Function
 from robodyn.codegen.llvm.batches import threads
 from robodyn.literals import Precision
 
-__all__ = ["called"]
-
 
 def called(function: Function, dtype: Precision) -> IntArray:
     """The table for a function, as `xla_handler.WORDS` has it.

@@ -9,8 +9,6 @@ from robodyn.codegen.iteration import Iteration
 from robodyn.inverse_kinematics.starts import PostureStarts
 from robodyn.tolerances import NEARER_POSTURE, TARGET_REACHED
 
-__all__ = ["PostureSearch", "open_rows"]
-
 #: Steps from each start, toward a preferred posture before, and to settle at last.
 STEPS, POSTURE_STEPS, LAST_STEPS = 30, 300, 400
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and

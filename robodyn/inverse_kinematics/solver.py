@@ -26,8 +26,6 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import IKResult
 from robodyn.tolerances import STEP_TO_POSTURE, STEP_TO_TARGET, TARGET_REACHED, TARGET_WANTED
 
-__all__ = ["InverseKinematics", "Targets"]
-
 #: Poses (..., 4, 4) or points (..., 3) by frame.
 Targets = Mapping[str, ArrayLike]
 

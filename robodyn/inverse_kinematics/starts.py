@@ -11,8 +11,6 @@ from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import AssemblyError
 from robodyn.parts.configuration_space import ConfigurationSpace
 
-__all__ = ["PostureStarts"]
-
 #: Starts after the first one, without loops and with loops, and what makes them, with their number.
 RESTARTS, LOOP_RESTARTS, SEED = 100, 60, 7919
 

@@ -3,8 +3,6 @@
 from robodyn.joints import revolute
 from robodyn.joints.common.kind import JointKind
 
-__all__ = ["KIND"]
-
 KIND = JointKind(
     "continuous",
     nq=1,

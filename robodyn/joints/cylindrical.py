@@ -16,8 +16,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ
 
-__all__ = ["KIND"]
-
 
 def _state_at(joint: JointGeometry, at: Sequence[Planar], v: Sequence[Number]) -> JointState:
     """Moved along z and turned about it."""

@@ -6,8 +6,6 @@ from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind, Parameter
 from robodyn.symbolic.constraint_row import Row
 
-__all__ = ["KIND"]
-
 
 def _rows(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
     """``(p . p - d^2) / 2 d``: the slope is the component of the velocity along the line."""

@@ -5,8 +5,6 @@ from robodyn.joints.common.gap import rotation_gap
 from robodyn.joints.common.kind import JointKind, JointState
 from robodyn.symbolic.spatial import Placement
 
-__all__ = ["KIND"]
-
 KIND = JointKind(
     "fixed",
     nq=0,

@@ -23,8 +23,6 @@ from robodyn.symbolic.scalar import Number, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
-__all__ = ["KIND"]
-
 Numbers = Sequence[Number]
 
 

@@ -19,8 +19,6 @@ from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ
 
-__all__ = ["KIND"]
-
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     """Turned about z, which advances."""

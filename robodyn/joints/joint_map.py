@@ -26,8 +26,6 @@ from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["KIND", "JointMap"]
-
 #: Last row of a pose.
 LAST = [0.0, 0.0, 0.0, 1.0]
 

@@ -17,8 +17,6 @@ from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
-__all__ = ["KIND"]
-
 Numbers = Sequence[Number]
 
 

@@ -14,8 +14,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EZ
 
-__all__ = ["CUT", "KIND", "state_at"]
-
 
 def state_at(joint: JointGeometry, at: Sequence[Planar], v: Sequence[Number]) -> JointState:
     """Turned about z."""

@@ -19,8 +19,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 
-__all__ = ["KIND"]
-
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     X = Placement(Rotation.from_quaternion(q[0], q[1], q[2], q[3]))

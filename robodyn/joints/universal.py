@@ -17,8 +17,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EZ
 
-__all__ = ["KIND"]
-
 
 def _state_at(joint: JointGeometry, at: Sequence[Planar], v: Sequence[Number]) -> JointState:
     R_1, R_2 = joint.R_J1, joint.R_J2

@@ -25,8 +25,6 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import SteadyMotion
 from robodyn.tolerances import EQUILIBRIUM_LIMIT_EXCESS, STEADY_ACCELERATION
 
-__all__ = ["Equilibria"]
-
 #: A step for difference quotients; they only lead to a root, and do not say where it is.
 PROBE = 1e-5
 

@@ -23,8 +23,6 @@ from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.state_space import StateSpace
 
-__all__ = ["LinearModels"]
-
 #: Of the displacement of a link: along axes of the world, then about them.
 ALONG = ("x", "y", "z", "rx", "ry", "rz")
 

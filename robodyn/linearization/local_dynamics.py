@@ -31,8 +31,6 @@ from robodyn.motion.functions import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
-__all__ = ["STEP", "LoadCase", "Local", "LocalDynamics", "WrenchesAt"]
-
 #: External wrenches as a function of ``(t, q, v)``, or of ``t``.
 WrenchesAt = Callable[[Any, Array, Array], Wrenches] | Callable[[Any], Wrenches]
 

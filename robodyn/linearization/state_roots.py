@@ -22,8 +22,6 @@ from robodyn.tolerances import (
     STATIONARY_DIRECTION,
 )
 
-__all__ = ["StateRoots", "Trial", "Try"]
-
 #: Iterations, how often a step is shortened in each, and the least damping that does it.
 ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
 

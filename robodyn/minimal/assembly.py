@@ -13,8 +13,6 @@ from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 
-__all__ = ["closing"]
-
 #: Guess, posture of a branch -> posture; either may be None.
 Assembly = Callable[[ArrayLike | None, ArrayLike | None], Array]
 

@@ -19,8 +19,6 @@ from robodyn.model.states import refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.following_positions import FollowingPositions
 
-__all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
-
 
 class TreeExpansion:
     """The expansion of a robot in tree coordinates, which is the identity."""

@@ -10,8 +10,6 @@ from robodyn.closed_loops.solvers import null_space
 from robodyn.model.model import Model
 from robodyn.tolerances import IMPLIED_ROW
 
-__all__ = ["implied_rows"]
-
 
 def implied_rows(tree_form: Model, mobility: Mobility, rows: ConstraintRows) -> tuple[int, ...]:
     """Rows of couplings and users that loops imply, counted without those of the loops.

@@ -22,8 +22,6 @@ from robodyn.parts.joint_loads import JointForces, MotorLoads, refuse_both
 from robodyn.parts.measurements import SensorReadings
 from robodyn.results import JointWrenches
 
-__all__ = ["MinimalJointForces", "MinimalMeasurements", "TreeState"]
-
 
 class TreeState:
     """The state of the tree form, and how it moves.

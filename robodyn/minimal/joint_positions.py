@@ -8,8 +8,6 @@ from robodyn.array_types import Array
 from robodyn.minimal.coordinates import MinimalExpansion
 from robodyn.parts.joint_positions import TreeJointPositions
 
-__all__ = ["MinimalJointPositions"]
-
 
 class MinimalJointPositions:
     """Positions and speeds, by `TreeJointPositions` of the tree form at the same state.

@@ -11,8 +11,6 @@ from robodyn.model.model import Model
 from robodyn.model.position_limits import excess, nearest_turn
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["FollowingLimits"]
-
 
 class FollowingLimits:
     """How far joints that have no coordinate are beyond limits; a row for each, zero within.

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Order", "solution_order"]
-
 #: Joints that can depend on the others of their loop together.
 Candidates = Sequence[tuple[int, ...]]
 

@@ -29,9 +29,6 @@ from robodyn.model.model import Model, model_of
 from robodyn.model.model_setup import drives_of, effective_mechanism
 from robodyn.model.settings import Settings
 
-__all__ = ["closed_forms", "minimal_model", "own_coordinates"]
-
-
 Loop = PlanarLoop | SpatialLoop
 
 

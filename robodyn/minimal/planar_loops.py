@@ -33,9 +33,6 @@ from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.plane import Planar
 from robodyn.tolerances import LENGTH_ROUNDING, LOOP_GEOMETRY
 
-__all__ = ["NotPlanar", "PlanarLoop", "fold_of_rod", "planar_loop"]
-
-
 #: Positions of a joint given by a function at which its motion is checked to be in the plane.
 PLACES = 8
 

@@ -16,8 +16,6 @@ from robodyn.joints import fixed
 from robodyn.model.changes.edit import start_by_joint
 from robodyn.model.model import Model, build_model
 
-__all__ = ["recut", "welds_as_joints"]
-
 
 def recut(model: Model) -> Model:
     """The same robot in tree coordinates, in which no loop is cut at a weld."""

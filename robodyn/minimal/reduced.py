@@ -20,9 +20,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.tolerances import DEPENDENT_SPEEDS, REDUCED_MOTION_END
 
-__all__ = ["ReducedRobot"]
-
-
 #: Longest way [rad, m] that is followed, which takes about five seconds.
 FARTHEST = 150.0
 

@@ -23,8 +23,6 @@ from robodyn.joints import distance, spherical
 from robodyn.minimal.planar_loops import fold_of_rod
 from robodyn.tolerances import LOOP_GEOMETRY
 
-__all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
-
 #: Entry of `JointKind.unmoved` for a point through which all axes of a joint go.
 ORIGIN = 3
 

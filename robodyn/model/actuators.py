@@ -22,8 +22,6 @@ from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
 from robodyn.joints import continuous
 
-__all__ = ["rotor_drives", "with_free_rotors", "with_motors", "with_rotor_axes"]
-
 
 def with_motors(mechanism: Mechanism) -> Mechanism:
     """The description with the friction of motors added to that of their joints.

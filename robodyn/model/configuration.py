@@ -10,8 +10,6 @@ from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = ["Block", "draws", "euclidean", "neutral", "normalised", "random"]
-
 
 @dataclass(frozen=True)
 class Block:

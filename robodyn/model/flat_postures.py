@@ -21,8 +21,6 @@ from robodyn.joints.common.kind import JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.spatial import Placement
 
-__all__ = ["FlatPostures"]
-
 #: Weights of coordinates, then of joints that follow, and a constant [rad].
 Angle = tuple[FloatArray, float]
 

@@ -13,8 +13,6 @@ from robodyn.description import Actuator, Transmission
 from robodyn.errors import ActuationError
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["CoupledMotors", "Gearing"]
-
 
 @dataclass(frozen=True, eq=False)
 class CoupledMotors:

@@ -17,8 +17,6 @@ from robodyn.model.mass_checks import mass_matrix_at
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.tolerances import CLEARLY_OWN_INERTIA
 
-__all__ = ["InertiaForms", "JointInertias"]
-
 #: Speeds up to which forms are kept, whose number grows as the third power of that.
 MOST = 64
 

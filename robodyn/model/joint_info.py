@@ -18,8 +18,6 @@ from robodyn.joints.common.kind import JointKind
 from robodyn.model.configuration import Block
 from robodyn.topology.spanning_tree import SpanningTree
 
-__all__ = ["JointInfo", "Joints", "limits_of", "names_of"]
-
 
 @dataclass(frozen=True)
 class JointInfo:

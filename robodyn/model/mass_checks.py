@@ -16,15 +16,6 @@ from robodyn.equations.tree.articulated_body import preferred
 from robodyn.equations.tree.composite_body import mass_diagonal, mass_matrix
 from robodyn.errors import InertiaError, TopologyError
 
-__all__ = [
-    "mass_diagonals_at",
-    "mass_diagonals_of_rows",
-    "mass_matrix_at",
-    "massless_error",
-    "massless_joint",
-    "some_posture",
-]
-
 #: Number of joints beyond a joint that count as near to it.
 NEAR = 8
 

@@ -28,15 +28,6 @@ from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
-__all__ = [
-    "drives_of",
-    "effective_mechanism",
-    "grounds_of",
-    "motor_friction_of",
-    "setup_of",
-    "tree_of",
-]
-
 
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """The description for the equations: with free rotors as joints, and links cut in two.

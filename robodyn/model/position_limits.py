@@ -13,8 +13,6 @@ from robodyn.array_types import Array
 from robodyn.model.joint_info import JointInfo
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["excess", "followed", "limit_excess", "nearest_turn"]
-
 TURN = 2.0 * np.pi
 
 

@@ -18,8 +18,6 @@ from robodyn.force_elements.ground import Ground
 from robodyn.literals import Base, Coordinates, RotorModel
 from robodyn.tolerances import CLOSURE_TOLERANCE, DEFAULT_SNAP, LOOP_SNAP
 
-__all__ = ["ChangedSettings", "Settings", "check_forces_act", "check_letter"]
-
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
 

@@ -16,15 +16,6 @@ from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
 
-__all__ = [
-    "Roles",
-    "assign_roles",
-    "has_own_speeds",
-    "speed_indices",
-    "speed_names",
-    "without_speed",
-]
-
 _ZERO = np.zeros(())
 
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.

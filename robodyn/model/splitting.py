@@ -24,8 +24,6 @@ from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import fixed, joint_kind
 from robodyn.topology.spanning_tree import cut_joints
 
-__all__ = ["joint_of_loop", "with_split_links"]
-
 
 def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
     """With links cut in two where joints that close loops need coordinates of their own.

@@ -14,17 +14,6 @@ from robodyn.errors import InconsistentStateError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
 
-__all__ = [
-    "listed",
-    "overflow",
-    "refuse_dead_points",
-    "refuse_open_linkages",
-    "refuse_wrong_array",
-    "refuse_wrong_states",
-    "refuse_zero_quaternions",
-    "too_large",
-]
-
 #: Largest number of states of a batch that a message names.
 SHOWN = 5
 

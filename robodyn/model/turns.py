@@ -9,9 +9,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.model.model import Model
 
-__all__ = ["nearest_turns"]
-
-
 TURN = 2.0 * np.pi
 
 

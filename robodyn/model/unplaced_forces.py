@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from robodyn.description import Mechanism
 from robodyn.description.couplings import branches, with_couplings
 
-__all__ = ["unplaced_wrenches"]
-
 
 def unplaced_wrenches(mechanism: Mechanism, cuts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     """Constraints by joint, for the joints whose wrench is undetermined.

@@ -12,8 +12,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_names
 from robodyn.tolerances import ACTUATION_RANK
 
-__all__ = ["forces_of_motors", "generalised", "joint_forces", "joint_speeds", "refuse_rest"]
-
 #: Makes the actuation matrix of a state, where it is needed.
 Matrix = Callable[[], Array]
 

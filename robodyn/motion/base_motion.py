@@ -20,9 +20,6 @@ from robodyn.motion.samples import sample_times, samples, within
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
-__all__ = ["BaseMotion", "BasePath"]
-
-
 #: Of each axis, the one after it and the one before.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 

@@ -12,8 +12,6 @@ from robodyn.errors import PathError
 from robodyn.motion.functions import Reference
 from robodyn.tolerances import PATH_RATE_ERROR
 
-__all__ = ["INTERVAL", "check_continuous", "check_rates", "instants", "sampled", "three_instants"]
-
 #: Interval [s] over which a rate is integrated.
 INTERVAL = 1e-3
 

@@ -10,8 +10,6 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
-__all__ = ["OncePerInstant", "Reference", "TimeFunction", "as_state_function"]
-
 #: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv). One that has a method
 #: ``at_times`` is asked for many times at once, shape (n,): it returns (n, nq), (n, nv), (n, nv).
 Reference: TypeAlias = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]

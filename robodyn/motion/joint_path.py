@@ -24,8 +24,6 @@ from robodyn.motion.samples import (
     turning_motion,
 )
 
-__all__ = ["JointPath", "check_joint_path", "joined"]
-
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 #: Shapes of position and velocity of joints with a quaternion: spherical and floating ones.

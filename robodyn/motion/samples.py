@@ -14,17 +14,6 @@ from robodyn.errors import PathError, ShapeError
 from robodyn.motion.functions import Reference
 from robodyn.tolerances import PATH_SWING, RECORD_TIME
 
-__all__ = [
-    "flat_motion",
-    "free_motion",
-    "planar_motion",
-    "sample_times",
-    "samples",
-    "spline",
-    "turning_motion",
-    "within",
-]
-
 
 def sample_times(t: ArrayLike, least: int) -> FloatArray:
     """Times of samples [s], shape (n,).

@@ -17,8 +17,6 @@ from robodyn.model.model import Model
 from robodyn.model.states import overflow, refuse_zero_quaternions
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = ["ConfigurationSpace"]
-
 
 class ConfigurationSpace:
     """Positions of the joints of the tree, whether loops close or not.

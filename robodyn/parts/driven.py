@@ -16,8 +16,6 @@ from robodyn.model.speed_selection import has_own_speeds
 from robodyn.model.virtual_work import forces_of_motors, refuse_rest
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["check_state", "driven", "forces_at"]
-
 
 def check_state(evaluator: Evaluator, q: ArrayLike, v: ArrayLike) -> None:
     """Refuse states in which loops are open, come open, or nearly lose a constraint."""

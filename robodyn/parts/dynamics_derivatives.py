@@ -14,8 +14,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["DynamicsDerivatives"]
-
 
 class DynamicsDerivatives:
     """Values and derivatives of dynamics."""

@@ -14,8 +14,6 @@ from robodyn.model.position_limits import limit_excess
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["FollowingPositions"]
-
 
 class FollowingPositions:
     """Checks positions for joints that are functions of others, and draws random ones.

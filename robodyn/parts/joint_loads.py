@@ -19,8 +19,6 @@ from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 
-__all__ = ["JointForces", "MotorLoads", "refuse_both"]
-
 
 class JointForces:
     """The wrench in every joint."""

@@ -15,8 +15,6 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import nearest_turn
 
-__all__ = ["TreeJointPositions", "position_of_cut"]
-
 
 class TreeJointPositions:
     """Positions and speeds of all joints of a robot in tree coordinates.

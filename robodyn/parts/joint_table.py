@@ -8,8 +8,6 @@ from collections.abc import Collection, Iterable, Iterator
 from robodyn.html_tables import html_table
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["joint_table"]
-
 HEAD = ("joint", "type", "parent", "child", "position", "velocity", "effort", "role")
 
 

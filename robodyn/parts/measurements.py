@@ -19,8 +19,6 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["SensorReadings"]
-
 #: Names of inputs in messages.
 _WORDS = {"v": "speeds v", "a": "accelerations a"}
 

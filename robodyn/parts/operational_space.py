@@ -15,8 +15,6 @@ from robodyn.literals import Axes
 from robodyn.model.model import Model
 from robodyn.tolerances import JACOBIAN_RANK
 
-__all__ = ["OperationalSpace"]
-
 
 class OperationalSpace:
     """Inertia and manipulability of frames of a robot without closed loops.

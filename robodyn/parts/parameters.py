@@ -22,8 +22,6 @@ from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.tolerances import BASE_PARAMETER, BASE_PARAMETER_MINIMAL, BINDING_CONSTRAINT
 
-__all__ = ["Parameters", "base_of"]
-
 
 class Parameters:
     """Inertial parameters, those of motors and of friction.

@@ -18,10 +18,8 @@ from robodyn.pictures.stick_figure import Arrow, Dot, Gap, StickFigure
 from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, PLANAR
 
-__all__ = ["PosturePicture"]
 
-
-class Described(Protocol):
+class _Described(Protocol):
     """The part of the interface of `Robot` that is used here."""
 
     @property
@@ -88,7 +86,7 @@ def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tu
 class PosturePicture:
     """Makes stick figures of a robot."""
 
-    def __init__(self, robot: Described) -> None:
+    def __init__(self, robot: _Described) -> None:
         closing = [name for name, joint in robot.joints.items() if joint.closure]
         self._marks = joint_marks(robot.mechanism, closing)
         self._motors, self._root = frozenset(robot.actuated_joints), robot.link_names[0]

@@ -15,8 +15,6 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
 
-__all__ = ["TreePostures", "assembled", "one_guess"]
-
 
 class TreePostures:
     """Postures of a robot without constraints: every position is possible.

@@ -10,8 +10,6 @@ from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 
-__all__ = ["SymbolicCalls"]
-
 #: Options of functions that are names.
 _NAMES = frozenset({"frames"})
 

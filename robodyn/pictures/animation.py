@@ -14,8 +14,6 @@ from robodyn.pictures.stick_axes import StickAxes
 from robodyn.pictures.stick_drawing import Layout, draw_legend, draw_posture, newtons
 from robodyn.pictures.stick_figure import StickFigure
 
-__all__ = ["animate", "check_video"]
-
 #: matplotlib's writer for each ending of a file.
 WRITERS = {".gif": "pillow", ".webp": "pillow", ".mp4": "ffmpeg", ".mov": "ffmpeg"}
 #: Pixels an inch.

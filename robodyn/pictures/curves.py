@@ -14,8 +14,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.pictures.figure import COLORS, LINES, OTHERS, Canvas, legend_beside
 
-__all__ = ["Panel", "draw"]
-
 #: Largest number of curves of a panel with a name and a style of their own. Others are grey.
 NAMED = len(COLORS) * len(LINES)
 #: Largest number of simultaneous motions that are drawn one by one. Of more, the median and a band

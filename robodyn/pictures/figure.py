@@ -12,8 +12,6 @@ import numpy as np
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import save_figure
 
-__all__ = ["COLORS", "INK", "LINES", "OTHERS", "STYLE", "Canvas", "legend_beside"]
-
 #: Colours that colour-blind people can distinguish [Okabe and Ito 2008], without yellow.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#5F5F5F")
 #: Line styles of curves that have the same colour. Dashed lines are limits.

@@ -10,8 +10,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["Label", "write_labels"]
-
 #: Directions and distances [pixels] from a point at which its label may be placed.
 DIRECTIONS = np.exp(2j * np.pi * np.arange(16) / 16)
 DISTANCES = (10.0, 15.0, 22.0, 32.0, 46.0)

@@ -14,8 +14,6 @@ from robodyn.pictures.figure import COLORS, INK, Canvas
 from robodyn.pictures.labels import Label, write_labels
 from robodyn.tolerances import POLE_SHOWN
 
-__all__ = ["draw_mode_shape", "draw_poles"]
-
 DAMPING = (0.1, 0.2, 0.4, 0.6, 0.8)
 #: Margin around the poles, as a fraction of their range.
 ROOM = 0.25

@@ -8,8 +8,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["StickAxes", "box", "marker_of"]
-
 #: Margin around a mechanism, as a fraction of its size.
 MARGIN = 0.16
 #: Shortest edge of the box around a mechanism over the longest one; True: in three dimensions.

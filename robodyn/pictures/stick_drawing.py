@@ -15,8 +15,6 @@ from robodyn.pictures.labels import Label, write_labels
 from robodyn.pictures.stick_axes import StickAxes, box, marker_of
 from robodyn.pictures.stick_figure import Arrow, StickFigure, plane_of
 
-__all__ = ["MARKS", "Layout", "draw_figure", "draw_legend", "draw_posture", "newtons"]
-
 FORCE, GAP = "#C1121F", "#AA3377"
 #: Marker and label in the legend by the role of a joint.
 MARKS: dict[str, dict[str, Any]] = {

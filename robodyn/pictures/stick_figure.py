@@ -10,8 +10,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.tolerances import PLANAR
 
-__all__ = ["Arrow", "Dot", "Gap", "StickFigure", "plane_of"]
-
 #: A mechanism counts as flat if its thickness is less than this fraction of its size.
 FLAT = 0.02
 

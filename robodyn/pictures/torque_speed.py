@@ -15,8 +15,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.pictures.figure import COLORS, INK, Canvas
 
-__all__ = ["MotorCurve", "draw_torque_speed"]
-
 #: A limit is drawn if it is at most this many times the largest value.
 NEAR = 1.6
 #: Range of an axis over the largest value or limit drawn in it.

@@ -8,8 +8,6 @@ import numpy as np
 
 from robodyn.array_types import Array
 
-__all__ = ["BaseParameters"]
-
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:

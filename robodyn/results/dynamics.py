@@ -10,8 +10,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.state_space import StateSpace
 
-__all__ = ["ConstrainedDynamics", "HybridDerivatives", "HybridDynamics", "SteadyMotion"]
-
 
 def _shapes(result: Any) -> str:
     """Names and shapes of the arrays in a result: ``a (7,), tau (7,)``."""

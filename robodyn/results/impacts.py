@@ -12,8 +12,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.results.wrenches import JointWrenches
 
-__all__ = ["GroundContact", "Impact", "ImpactDerivatives", "ImpactTensors"]
-
 
 class Impact:
     """Velocities, impulses and energy loss of an impact.

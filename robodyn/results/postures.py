@@ -12,8 +12,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["IKResult", "LoopGap"]
-
 
 @dataclass(frozen=True, eq=False)
 class IKResult:

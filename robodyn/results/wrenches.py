@@ -11,8 +11,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import UndeterminedWrenchError, UnknownNameError
 
-__all__ = ["JointWrenches", "WrenchMapping", "joined_wrenches"]
-
 
 class WrenchMapping(Mapping[str, Array]):
     """Wrenches by joint name, shape (..., 6) [N, N m]; unknown names raise `UnknownNameError`.

@@ -18,8 +18,6 @@ from robodyn.ros.rclpy.access import rclpy, start
 from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
 from robodyn.ros.rclpy.node import SimNode
 
-__all__ = ["add_arguments", "publish"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""

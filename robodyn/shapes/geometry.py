@@ -20,8 +20,6 @@ from robodyn.errors import RobodynError
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.xml import Element, parse_xml
 
-__all__ = ["GREY", "Geometry", "Shape", "find_file", "link_geometry"]
-
 
 def find_file(name: str, file: Path | None, packages: Packages) -> Path:
     """Path of a file that a URDF names.

@@ -10,8 +10,6 @@ from robodyn.errors import MissingExtraError
 from robodyn.joints.common.kind import JointKind
 from robodyn.shapes.geometry import Shape
 
-__all__ = ["joint_axis", "triangles"]
-
 
 def triangles(shape: Shape) -> Any:
     """A ``trimesh.Trimesh`` of a shape, in the axes of the shape.

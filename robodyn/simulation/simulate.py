@@ -37,8 +37,6 @@ from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.run import run_motion
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["rollout", "simulate"]
-
 
 @checked_arguments
 def simulate(

@@ -13,8 +13,6 @@ from robodyn.pictures.pole_map import draw_mode_shape
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 
-__all__ = ["Mode", "scaled"]
-
 
 @dataclass(frozen=True, eq=False)
 class Mode:

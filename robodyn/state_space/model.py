@@ -16,8 +16,6 @@ from robodyn.pictures.pole_map import draw_poles
 from robodyn.state_space.mode import Mode, scaled
 from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order, untouched
 
-__all__ = ["StateSpace"]
-
 #: Largest ratio of the units of states by which the model is balanced.
 WIDEST = 1e4
 

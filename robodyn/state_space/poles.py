@@ -7,8 +7,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.tolerances import DERIVATIVE_ERROR, MATRIX_ZERO, UNREACHED_MODE
 
-__all__ = ["balanced", "damping_ratio", "eigenvalues", "order", "untouched"]
-
 #: The largest error of a pole, over the norm.
 WORST = 1e-3
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["Row"]
-
 
 @dataclass(frozen=True, eq=False)
 class Row:

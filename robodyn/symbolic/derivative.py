@@ -46,8 +46,6 @@ from robodyn.symbolic.scalar import (
     where,
 )
 
-__all__ = ["jacobian"]
-
 Partials = dict[int, Number]
 
 

@@ -25,8 +25,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = ["evaluate", "outputs_of", "scalars_of"]
-
 
 def _less(x: Any, y: Any) -> Any:
     return np.real(x) < np.real(y)  # of numbers moved by a complex step

@@ -15,8 +15,6 @@ from robodyn.errors import ShapeError
 from robodyn.symbolic.scalar import Scalar, cos, sin
 from robodyn.tolerances import CURVE_FIT, PERIOD_ROUNDING
 
-__all__ = ["FourierSeries"]
-
 #: Height of the column of the mean: its coefficient is small, and counts little as bending.
 _FREE = 1e4
 

@@ -15,35 +15,6 @@ from functools import cached_property
 from itertools import compress
 from typing import Any
 
-__all__ = [
-    "ABS",
-    "ADD",
-    "ARCTAN2",
-    "CONST",
-    "COS",
-    "COSH",
-    "DIV",
-    "EXP",
-    "FUNCTIONS",
-    "INPUT",
-    "LESS",
-    "LESS_EQUAL",
-    "LOG",
-    "MUL",
-    "OF_TWO",
-    "SELECT",
-    "SIDES",
-    "SIN",
-    "SINH",
-    "SQRT",
-    "TANH",
-    "ByPrecision",
-    "Graph",
-    "Port",
-    "Program",
-    "scalar_places",
-]
-
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
 
 #: ``SELECT`` of a comparison and of ``SIDES``: the first side where the comparison holds, else the

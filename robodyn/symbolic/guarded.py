@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from robodyn.symbolic.scalar import Number, Scalar, where
 
-__all__ = ["if_not_negative", "inverse_above"]
-
 
 def inverse_above(pivot: Number, least: Number) -> Number:
     """Inverse of a number; not a number where it is below another one, which is positive."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["holds_symbols"]
-
 
 def holds_symbols(value: Any) -> bool:
     """Whether a value is a symbol, or an array, a sequence or a mapping with symbols in it."""

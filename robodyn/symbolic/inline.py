@@ -8,8 +8,6 @@ from typing import Any
 from robodyn.symbolic.graph import CONST, INPUT, OF_TWO, Program
 from robodyn.symbolic.scalar import OPERATIONS, Number, Scalar, constant_in
 
-__all__ = ["inline"]
-
 
 def inline(program: Program, numbers: Sequence[Number]) -> list[Number]:
     """Results of a program whose scalar inputs are given numbers, known or symbolic."""

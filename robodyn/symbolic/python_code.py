@@ -24,8 +24,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = ["PythonCode"]
-
 #: How operations between two operands are written.
 _BETWEEN = {MUL: "*", ADD: "+", DIV: "/", LESS: "<", LESS_EQUAL: "<=", SIDES: ","}
 

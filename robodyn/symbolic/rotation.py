@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.vector import Mat3, Sym3, Vec3
 
-__all__ = ["Rotation"]
-
 Factor = tuple[int, Number, Number]  # axis, cosine, sine
 
 

@@ -42,39 +42,6 @@ from robodyn.symbolic.graph import (
 )
 from robodyn.tolerances import CANCELLATION_ROUNDING
 
-__all__ = [
-    "OPERATIONS",
-    "UNDERSTOOD",
-    "Condition",
-    "Number",
-    "Scalar",
-    "SymbolArray",
-    "arctan",
-    "arctan2",
-    "by_precision",
-    "clip",
-    "constant_in",
-    "cos",
-    "cosh",
-    "dot",
-    "edge_of",
-    "exp",
-    "inputs",
-    "log",
-    "maximum",
-    "minimum",
-    "multiple",
-    "product",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "unavailable",
-    "where",
-]
-
 
 class Scalar:
     """An edge of an expression graph with the arithmetic of a number."""

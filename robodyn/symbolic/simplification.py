@@ -17,8 +17,6 @@ from robodyn.symbolic.graph import ADD, CONST, INPUT, OF_TWO, Graph, Program
 from robodyn.symbolic.scalar import OPERATIONS, Number, Scalar, constant_in, edge_of
 from robodyn.symbolic.sums import ONE, Products, ShorterSum, Sums
 
-__all__ = ["simplified"]
-
 #: Programs with more nodes are left as they are: to look at them takes longer than it saves.
 LARGEST = 2000
 #: Programs with fewer nodes are tried in more ways.

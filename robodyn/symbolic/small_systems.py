@@ -9,8 +9,6 @@ from robodyn.symbolic.guarded import inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.tolerances import DEAD_POINT
 
-__all__ = ["Column", "solver_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Column:

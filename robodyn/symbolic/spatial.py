@@ -14,8 +14,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import ZERO3, Mat3, Sym3, Vec3, skew_square
 
-__all__ = ["ArticulatedInertia", "BodyMotion", "Placement", "RigidInertia", "Twist", "Wrench"]
-
 
 class Twist:
     """Linear velocity ``v`` of a frame's origin and angular velocity ``w``, in its axes.

@@ -14,8 +14,6 @@ from robodyn.arrays import of_one_state
 from robodyn.errors import ShapeError
 from robodyn.symbolic.scalar import Number, Scalar, maximum
 
-__all__ = ["Spline"]
-
 
 class Spline:
     """A smooth curve through the points of a table: a cubic between each two of them.

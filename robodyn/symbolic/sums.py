@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from robodyn.symbolic.graph import ADD, INPUT, MUL, OF_TWO, SQRT, ByPrecision, Program
 from robodyn.tolerances import CANCELLATION_ROUNDING, LOST_SUMMAND
 
-__all__ = ["ONE", "Products", "ShorterSum", "Sums"]
-
 #: Longer sums are left as they are.
 LONGEST = 100
 #: Longest sum that is written out in the place of its name.

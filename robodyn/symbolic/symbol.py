@@ -31,8 +31,6 @@ from robodyn.symbolic.scalar import (
     tanh,
 )
 
-__all__ = ["Symbol", "named_again", "symbol", "with_name", "with_names"]
-
 _NAMED: tuple[Callable[..., Any], ...] = (
     sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2, maximum, minimum
 )  # fmt: skip

@@ -11,8 +11,6 @@ import numpy as np
 from robodyn.symbolic import scalar
 from robodyn.symbolic.scalar import Condition, Scalar, SymbolArray
 
-__all__ = ["symbol_array"]
-
 #: Functions of numpy that decide, or that numpy itself knows of numbers alone.
 _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.sin: scalar.sin, np.cos: scalar.cos, np.tan: scalar.tan, np.sqrt: scalar.sqrt,

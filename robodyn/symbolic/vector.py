@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["EX", "EY", "EZ", "ZERO3", "Mat3", "Sym3", "Vec3", "skew_square"]
-
 
 class Vec3:
     """A vector in the axes of one frame."""

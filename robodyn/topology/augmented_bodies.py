@@ -13,8 +13,6 @@ from robodyn.joints import joint_kind
 from robodyn.topology.incidence import path_matrix
 from robodyn.topology.spanning_tree import FLOATING_BASE, SpanningTree, spanning_tree
 
-__all__ = ["AugmentedBodies", "augmented_bodies"]
-
 #: Directions and points that a joint leaves as they are, by number: the fourth is its origin.
 ORIGIN = 3
 

@@ -9,8 +9,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Link
 
-__all__ = ["BodyInertia", "body_inertia", "inertia_about_origin", "shift_inertia"]
-
 
 @dataclass(frozen=True, eq=False)
 class BodyInertia:

@@ -7,8 +7,6 @@ from html import escape
 
 from robodyn.topology.incidence import children, inboard
 
-__all__ = ["graph_picture"]
-
 #: Pixels: of a character of a label, around it, of a box, from level to level, at the border.
 CHARACTER, PADDING, HEIGHT, LEVEL, MARGIN = 7.5, 12.0, 28.0, 96.0, 24.0
 #: How far the arc of a cut joint passes beside the straight line, in parts of its length.

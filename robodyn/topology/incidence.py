@@ -17,16 +17,6 @@ from numpy.typing import NDArray
 
 from robodyn.errors import TopologyError
 
-__all__ = [
-    "Labelling",
-    "children",
-    "inboard",
-    "incidence_matrix",
-    "loop_matrix",
-    "path_matrix",
-    "regular_labelling",
-]
-
 Functions = Sequence[int]
 Integers = NDArray[np.int64]
 

@@ -22,16 +22,6 @@ from robodyn.joints import floating as floating_joint
 from robodyn.joints import joint_kind
 from robodyn.topology.body_inertia import BodyInertia, body_inertia, shift_inertia
 
-__all__ = [
-    "FLOATING_BASE",
-    "SpanningTree",
-    "TreeJoint",
-    "cut_joints",
-    "described_anew",
-    "spanning_tree",
-]
-
-
 #: Name of the joint that ``spanning_tree(..., floating=True)`` puts before the root.
 FLOATING_BASE = "floating_base"
 

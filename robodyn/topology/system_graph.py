@@ -16,8 +16,6 @@ from robodyn.topology.incidence import (
 )
 from robodyn.topology.spanning_tree import spanning_tree
 
-__all__ = ["SystemGraph", "system_graph"]
-
 
 @dataclass(frozen=True)
 class SystemGraph:

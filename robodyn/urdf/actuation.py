@@ -24,8 +24,6 @@ from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
-__all__ = ["GENERAL", "read_actuators"]
-
 #: Type of a transmission that is given by its matrix.
 GENERAL = "robodyn/Transmission"
 

@@ -23,8 +23,6 @@ from robodyn.errors import ShapeError, UrdfError, UrdfWarning
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.joint_values import TREE_WORDS, position_limits
 
-__all__ = ["from_object", "is_urdf_object"]
-
 Made = TypeVar("Made", Link, Joint)
 
 

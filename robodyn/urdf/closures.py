@@ -34,7 +34,6 @@ from robodyn.urdf.common.xml import Element, line_of, local_name
 if TYPE_CHECKING:
     from robodyn.urdf.gazebo_joints import GazeboJoints
 
-__all__ = ["Closures"]
 
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)

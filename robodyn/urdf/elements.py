@@ -12,8 +12,6 @@ from robodyn.force_elements.common.link_element import WORLD, DescribedElement
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
 
-__all__ = ["read_elements"]
-
 _ORIGIN = (0.0, 0.0, 0.0)
 
 

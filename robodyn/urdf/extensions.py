@@ -10,8 +10,6 @@ from robodyn.joints import continuous, fixed, floating, planar, prismatic, revol
 from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.write import as_written, is_written_as_joint, written_as_motors
 
-__all__ = ["left_out_by_others", "refused_by_others"]
-
 #: Kinds of joints that URDF has.
 _STANDARD = {kind.KIND.name for kind in (continuous, fixed, floating, planar, prismatic, revolute)}
 

@@ -12,8 +12,6 @@ from robodyn.urdf.common.markup import element as written
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
 
-__all__ = ["follower_element", "read_followers"]
-
 
 def read_followers(
     reader: Reader, elements: Iterable[Element], joints: Mapping[str, object]

@@ -17,8 +17,6 @@ from robodyn.urdf.sdf.frames import Frames
 from robodyn.urdf.sdf.joint import JOINT_TYPES, SdfJoint, read_joint
 from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed, loop_of, placed, read_gear
 
-__all__ = ["GazeboJoints"]
-
 #: Kinds that a joint in <gazebo> may have, by the words of SDF and of URDF.
 _KINDS = {
     word: kind

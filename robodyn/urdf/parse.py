@@ -27,8 +27,6 @@ from robodyn.urdf.elements import read_elements
 from robodyn.urdf.followers import read_followers
 from robodyn.urdf.simulator_words import SimulatorWords
 
-__all__ = ["parse", "read"]
-
 #: Elements that only define something.
 _DEFINITIONS = frozenset({"xacro:property", "xacro:macro", "xacro:arg"})
 

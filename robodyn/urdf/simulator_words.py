@@ -18,8 +18,6 @@ from robodyn.joints import joint_kind
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
 
-__all__ = ["SimulatorWords"]
-
 _Item = TypeVar("_Item", Joint, Loop)
 
 #: Attributes of <dynamics> that older tools had, and those of URDF.

@@ -32,8 +32,6 @@ from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.followers import follower_element
 from robodyn.urdf.parse import read
 
-__all__ = ["as_written", "is_written_as_joint", "loop_element", "write", "written_as_motors"]
-
 _Item = TypeVar("_Item", Joint, Loop)
 
 _X = (1.0, 0.0, 0.0)

@@ -31,8 +31,6 @@ from robodyn.view.panels.posture import PosePanel
 from robodyn.view.recording import check_motion
 from robodyn.view.server import EVERYWHERE, start_server
 
-__all__ = ["Viewer"]
-
 
 class Viewer:
     """Shows a robot on a page in the browser, until it is closed.

@@ -15,19 +15,6 @@ from robodyn.files import as_path, replacing
 from robodyn.view.drawing.camera import camera_of
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = [
-    "LARGEST",
-    "SMALLEST",
-    "checked_size",
-    "frames",
-    "image_path",
-    "instants_of",
-    "picture",
-    "video_path",
-    "write_image",
-    "write_video",
-]
-
 #: Longest time to wait for an image of a page [s].
 TIMEOUT = 60.0
 #: Largest number of images that are requested until two successive ones are equal.

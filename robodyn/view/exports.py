@@ -29,8 +29,6 @@ from robodyn.view.drawing.camera import WINDOW
 from robodyn.view.pages import Pages, page_without_window
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["Exports", "PicturesPanel"]
-
 #: Frame rate of a motion in a page that needs no server [1/s].
 HTML_RATE = 30.0
 

@@ -18,8 +18,6 @@ import numpy as np
 from robodyn.errors import RobodynError
 from robodyn.view.drawing.camera import Camera, camera_of
 
-__all__ = ["OPTIONS", "Pages", "find_browser", "page_without_window"]
-
 #: Time [s] between updates of what depends on a moving camera.
 SETTLED = 0.25
 

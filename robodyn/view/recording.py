@@ -15,8 +15,6 @@ from robodyn.ros.bag.trajectories import read_bag
 from robodyn.simulation.trajectory.files.recording import is_recording
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["check_motion", "read_motion"]
-
 
 def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     """Samples of one motion of a robot.

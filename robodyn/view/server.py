@@ -15,8 +15,6 @@ from urllib.parse import urlsplit
 
 from robodyn.errors import MissingExtraError, RobodynError
 
-__all__ = ["EVERYWHERE", "Guard", "guarded_server", "start_server"]
-
 #: Length of a token [bytes]; long enough that it cannot be guessed.
 TOKEN = 24
 

@@ -13,8 +13,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EZ
 
-__all__ = ["KIND"]
-
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     turns = 1.0 / joint.constants["pitch"]

@@ -17,8 +17,6 @@ from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ
 
-__all__ = ["KIND"]
-
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     pitch, depth = joint.constants["pitch"], joint.constants["depth"]

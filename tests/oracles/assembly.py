@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["advanced", "assembled", "consistent_speeds", "constraint_matrix"]
-
 #: Singular values below this part of the largest belong to redundant constraints.
 RANK = 1e-8
 

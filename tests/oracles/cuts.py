@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from oracles.joint_motion import speed_count
 
-__all__ = ["cut_joints"]
-
 
 def cut_joints(mechanism):
     """Names of the joints that no tree needs, the first to go first [W 5.3.2.3].

@@ -11,8 +11,6 @@ import numpy as np
 
 from robodyn.description import Inertia, Pose
 
-__all__ = ["inertia_from", "inertia_matrix", "pose_from"]
-
 
 def pose_from(X):
     """Description of a homogeneous matrix, whose turns are about x, then y, then z [URDF]."""

@@ -8,8 +8,6 @@ from support.random_mechanisms import random_inertia
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 
-__all__ = ["balls", "by_lagrange", "by_moments", "pins"]
-
 #: Of the pendulums: distance of the hinges, distances of the centres of mass from their hinges.
 LENGTH, REACH = 0.7, (0.3, 0.45)
 MASSES, INERTIAS = (1.5, 0.8), (0.11, 0.07)

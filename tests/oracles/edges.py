@@ -10,8 +10,6 @@ from oracles.joint_motion import coordinate_count, origin, speed_count
 
 from robodyn.description import Joint, Loop
 
-__all__ = ["WORLD", "Edge", "closing_edges", "tree_edges"]
-
 WORLD = -1
 
 

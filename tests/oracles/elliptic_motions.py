@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ellipj, ellipk, elliprf, elliprj
 
-__all__ = ["body_from_fixed", "heavy_top", "separatrix", "third_kind", "torque_free"]
-
 
 def third_kind(n, phi, m):
     """Integral of ``1 / ((1 - n sin^2 x) sqrt(1 - m sin^2 x))`` from 0 to any real ``phi``."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from oracles.joint_motion import origin, shortest_turn_of_z, vee
 
-__all__ = ["joint_coordinates"]
-
 
 def _angle(R, n):
     """Of a rotation about ``n``, in (-pi, pi]."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Motion", "coordinate_count", "joint_motion", "speed_count"]
-
 Z = np.array([0.0, 0.0, 1.0])
 NONE = np.zeros(3)
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from oracles.maximal import MaximalOracle
 
-__all__ = ["KnownMobility", "Motion", "State"]
-
 
 @dataclass(frozen=True)
 class State:

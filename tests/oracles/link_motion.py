@@ -8,8 +8,6 @@ import numpy as np
 from oracles.described import inertia_matrix
 from oracles.joint_motion import cross_matrix, origin
 
-__all__ = ["LinkMotion", "moving_link", "spin", "transport"]
-
 
 def spin(w, r):
     """Acceleration towards the axis of what turns with ``w`` at ``r``."""

@@ -10,8 +10,6 @@ import mujoco
 import numpy as np
 from oracles.rigid_tree import GROUND
 
-__all__ = ["MujocoClosed"]
-
 REVOLUTE = ("revolute", "continuous")
 #: Distance of the two points on the axis of a revolute joint [m].
 APART = 0.1

@@ -12,8 +12,6 @@ import numpy as np
 import pinocchio as pin
 from oracles.rigid_tree import GROUND
 
-__all__ = ["PinocchioClosed"]
-
 #: Regularisation, accuracy and iterations of the proximal solver, which redundant rows need: it
 #: gets nearer to the solution by about the regularisation, times the force, with each iteration.
 PROXIMAL = (1e-10, 1e-14, 30)

@@ -6,8 +6,6 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-__all__ = ["PinocchioExtended"]
-
 AXES = {"X": pin.JointModelRX, "Y": pin.JointModelRY, "Z": pin.JointModelRZ}
 
 

@@ -18,8 +18,6 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-__all__ = ["PinocchioOracle", "read_by_pinocchio"]
-
 Array = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Possible", "possible_motion"]
-
 #: Singular values below this part of the largest one are zero.
 ZERO = 1e-13
 

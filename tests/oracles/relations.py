@@ -8,8 +8,6 @@ from oracles.joint_coordinates import joint_coordinates
 from oracles.joint_motion import Motion, joint_motion, origin, vee
 from oracles.link_motion import spin, transport
 
-__all__ = ["acceleration_rows", "closing_state", "loop_error", "place", "step"]
-
 
 def step(edge, q, v):
     """Motion across a joint with its own numbers, whose accelerations are zero."""

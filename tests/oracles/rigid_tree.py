@@ -16,8 +16,6 @@ from oracles.joint_motion import origin
 
 from robodyn.description import Joint
 
-__all__ = ["GROUND", "Body", "Closing", "RigidTree", "rigid_tree"]
-
 GROUND = -1
 
 

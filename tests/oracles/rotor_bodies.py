@@ -10,8 +10,6 @@ from oracles.joint_motion import origin
 
 from robodyn.description import Joint, Link, Mimic
 
-__all__ = ["with_rotor_links"]
-
 
 def with_rotor_links(mechanism, actuators):
     """The mechanism with a massless link a rotor; carriers lose what rotors have about their axes.

@@ -11,8 +11,6 @@ import types
 
 import numpy as np
 
-__all__ = ["PACKAGES", "module_of", "read_back"]
-
 PACKAGES = ("builtin_interfaces", "geometry_msgs", "sensor_msgs", "std_msgs", "tf2_msgs",
             "trajectory_msgs")  # fmt: skip
 #: Kinds of fields of rosbags: a plain value, a message, and sequences of both.

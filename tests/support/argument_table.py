@@ -20,8 +20,6 @@ from support.wrong_values import ANYTHING
 import robodyn as rd
 import robodyn.controllers as rc
 
-__all__ = ["ROBOTS", "Row", "table"]
-
 ROBOTS: dict[str, Callable[[], rd.Robot]] = {
     "tree": lambda: rd.load("pan_tilt", sensors=_sensors("camera")),
     "linkage": lambda: rd.load("four_bar", sensors=_sensors("coupler")),

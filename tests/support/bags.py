@@ -6,8 +6,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["moved", "record"]
-
 
 def moved(name, duration=0.2, **options):
     robot = rd.load(name, **options)

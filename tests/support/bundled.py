@@ -6,8 +6,6 @@ import functools
 
 import robodyn as rd
 
-__all__ = ["bundled"]
-
 
 @functools.cache
 def bundled(name):

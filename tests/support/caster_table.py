@@ -6,8 +6,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["GAMMA", "RADIUS", "ROLLS", "TURNS", "A", "R", "caster_table", "straight"]
-
 R, A, RADIUS = 0.4, 0.05, 0.08
 GAMMA = 2 * np.pi / 3 * np.arange(3)
 TURNS, ROLLS = [3, 5, 7], [4, 6, 8]

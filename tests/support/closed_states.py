@@ -10,8 +10,6 @@ from oracles.maximal import MaximalOracle
 
 from robodyn import urdf
 
-__all__ = ["CLOSED", "GRAVITY", "State", "neutral", "some_state"]
-
 GRAVITY = (1.0, 2.0, -9.81)
 
 #: Bundled mechanism -> mobility, and redundant rows.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["close_within"]
-
 
 def close_within(tolerance, least=1.0):
     """Assertion that two arrays are equal, relative to the largest entry of the second.

@@ -6,8 +6,6 @@ import os
 
 from hypothesis import settings
 
-__all__ = ["examples"]
-
 
 def examples(count):
     """So many examples of a hypothesis; with ``ROBODYN_TEST_EXAMPLES=3``, a third of them."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from robodyn.description import Pose
 
-__all__ = ["write_leg"]
-
 X, Y, Z = np.eye(3)
 MARK = (
     "<inertial><mass value='1e-9'/><inertia ixx='0' ixy='0' ixz='0' iyy='0' iyz='0' izz='0'/>"

@@ -11,8 +11,6 @@ import robodyn as rd
 from robodyn.codegen import Function
 from robodyn.symbolic.evaluate import evaluate
 
-__all__ = ["interpreted"]
-
 
 class _Plain:
     """A program, called as a `robodyn.codegen.Function` is."""

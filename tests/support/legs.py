@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-__all__ = ["LEGS", "Leg", "biped", "write"]
-
 X, Y, Z = "1 0 0", "0 1 0", "0 0 1"
 
 

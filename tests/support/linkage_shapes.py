@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from support.overconstrained_linkages import bennett, line_symmetric, plane_symmetric
 
-__all__ = ["LINKAGES", "STRUCTURES", "Pin", "Shape", "moved", "on_an_arm"]
-
 X, Y, Z = np.eye(3)
 
 

@@ -13,17 +13,6 @@ from support.random_mechanisms import random_mechanism
 
 from robodyn.description import Joint, Link, Loop, Pose
 
-__all__ = [
-    "LOOP_KINDS",
-    "closing_loop",
-    "numbers_of",
-    "posture",
-    "random_pose",
-    "tree_and_posture",
-    "unit",
-    "with_loops_as_joints",
-]
-
 LOOP_KINDS = (
     "revolute",
     "continuous",

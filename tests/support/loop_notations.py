@@ -17,8 +17,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["NOTATIONS", "SPHERICAL", "digits", "exact", "four_bar", "sdf", "tree"]
-
 #: Writes an angle [rad].
 Form = Callable[[float], str]
 

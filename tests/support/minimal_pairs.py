@@ -12,8 +12,6 @@ import robodyn as rd
 from robodyn.equations.catalogue import trace
 from robodyn.symbolic.evaluate import evaluate
 
-__all__ = ["GRAVITY", "Pair", "close"]
-
 close = close_within(1e-9)
 
 GRAVITY = (1.0, 2.0, -9.81)

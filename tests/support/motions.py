@@ -8,8 +8,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["circling", "heaving", "limited", "swing"]
-
 
 def swing(t, size=0.6, rate=3.0):
     """Position, velocity, acceleration."""

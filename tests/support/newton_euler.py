@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["imbalance", "in_world", "slip_rate"]
-
 #: Of a second derivative at five points.
 WEIGHTS = {-2: -1 / 12, -1: 4 / 3, 0: -5 / 2, 1: 4 / 3, 2: -1 / 12}
 H = 1e-3

@@ -10,8 +10,6 @@ from support.random_mechanisms import random_inertia
 
 from robodyn.description import Joint, Link, Loop, Mechanism, Pose
 
-__all__ = ["RINGS", "ring", "two_rings"]
-
 X, Y, Z = np.eye(3)
 
 

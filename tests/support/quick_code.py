@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["compile_quickly"]
-
 CACHE = Path(__file__).parents[2] / ".pytest_cache" / "quick_code"
 
 #: Characters of IR: longer code of the first tier may need more of the stack than a thread has.

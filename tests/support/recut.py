@@ -8,8 +8,6 @@ import numpy as np
 
 from robodyn.description import Joint, Loop
 
-__all__ = ["changed_joint", "coordinates_of", "cut_at", "speeds_of"]
-
 
 def changed_joint(mechanism, name, **changes):
     """With something changed in a joint."""

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-__all__ = ["references_kept"]
-
 
 def references_kept(calls: Callable[[], None], objects: Sequence[object]) -> np.ndarray:
     """How many more references each object has after calls, at least, in four rounds of them.

@@ -8,8 +8,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["load", "state"]
-
 
 @functools.cache
 def load(name, **options):

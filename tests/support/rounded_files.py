@@ -12,8 +12,6 @@ import numpy as np
 from oracles.described import inertia_matrix, pose_from
 from oracles.joint_motion import origin
 
-__all__ = ["NOTATIONS", "Digits", "written"]
-
 #: Names of notations -> how loops are written, and which kinds may close them.
 NOTATIONS = {
     "loop": ("revolute", "prismatic", "spherical", "universal", "cylindrical", "fixed"),

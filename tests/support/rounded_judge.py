@@ -24,8 +24,6 @@ import robodyn as rd
 from robodyn.description import Pose
 from robodyn.errors import LoopWarning, SingularWarning
 
-__all__ = ["GOOD", "Case", "Verdict", "case", "verdict"]
-
 #: Numbers may change by this many times what random changes of the size of the digits do.
 DIGITS = 20.0
 #: What rounding of floats may do, in parts of the largest number.

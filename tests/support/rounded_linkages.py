@@ -20,8 +20,6 @@ from support.random_mechanisms import random_inertia
 
 from robodyn.description import Joint, Link, Loop, Mechanism
 
-__all__ = ["CLOSINGS", "FRAMES", "Linkage", "about", "linkage"]
-
 #: How link frames stand: along the world, along their joint, or anyhow.
 FRAMES = ("aligned", "quarter turns", "z along joints", "anyhow")
 

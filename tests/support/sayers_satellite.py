@@ -7,8 +7,6 @@ import dataclasses
 import robodyn as rd
 from robodyn import urdf
 
-__all__ = ["BUS_AND_CLOCK", "satellite", "without_lumping"]
-
 #: Links left out where only these stay.
 BUS_AND_CLOCK = ("camera", "boom_root", "boom")
 

@@ -12,8 +12,6 @@ import collections
 import re
 import zlib
 
-__all__ = ["cases_of_other_turns", "longest_first", "slow_cases"]
-
 #: Robots whose equations take seconds to compile, or that are one more of a sort.
 GIANTS = (
     "bricard", "cart_arms", "delta", "dual_arm", "excavator", "palletizer", "steering",

@@ -9,8 +9,6 @@ from support.random_mechanisms import random_inertia
 
 from robodyn.description import Joint, Link, Loop, Mechanism, Pose
 
-__all__ = ["against_the_joint", "linkage", "with_hinges"]
-
 
 def some_pose(rng):
     return Pose(*(tuple(float(x) for x in row) for row in rng.normal(size=(2, 3))))

@@ -4,8 +4,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["standing_walker"]
-
 ROD = """<inertial><origin xyz="0 0 -0.15"/><mass value="0.5"/>
 <inertia ixx="0.005" iyy="0.005" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>"""
 

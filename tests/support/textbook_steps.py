@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["TextbookStep"]
-
 #: Nodes, coefficients and weights of each method [Hairer, Norsett, Wanner II.1].
 TABLES = {
     "euler": ([0.0], [[]], [1.0]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["TEXTS"]
-
 
 def robot(*elements):
     links = "".join(

@@ -6,32 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "ANYTHING",
-    "anything",
-    "array",
-    "arrays_by_name",
-    "by_joint",
-    "choice",
-    "count",
-    "function",
-    "indices",
-    "instance",
-    "level",
-    "mapping",
-    "name",
-    "names",
-    "number",
-    "objects",
-    "objects_by_name",
-    "of_any_size",
-    "samples",
-    "seed",
-    "truth",
-    "unknown_names",
-    "whole",
-]
-
 DATE = np.datetime64("2020-01-01")
 HUGE = 10**400
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["write_packages"]
-
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 
 #: One joint limit and length a model [rad, m], one mass [kg].

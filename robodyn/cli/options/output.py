@@ -14,8 +14,6 @@ import numpy as np
 
 import robodyn as rd
 
-__all__ = ["add_json", "print_json", "with_options"]
-
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add the option."""

@@ -12,16 +12,6 @@ from robodyn.cli.options.values import FOLDER, add, named_once, number
 from robodyn.errors import RobodynError
 from robodyn.urdf import bundled_robots
 
-__all__ = [
-    "ANY_BASE",
-    "add_robot",
-    "add_robot_options",
-    "loaded",
-    "reading_options",
-    "robot_options",
-    "robots_and_files",
-]
-
 #: Arguments of `robodyn.load` that affect reading the file, not the robot made from it.
 READING = ("package_dirs", "xacro_args", "xacro", "allow_unphysical", "strict", "model")
 

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from robodyn.errors import RobodynError
 
-__all__ = ["FILE", "FOLDER", "add", "file", "named", "named_once", "number", "numbers", "whole"]
-
 T = TypeVar("T")
 
 #: Converts the text of an option, named first, to its value.

@@ -12,8 +12,6 @@ from robodyn.cli.shapes.solid import MassProperties, ShapeFit, Solid, fit
 from robodyn.description import Inertia
 from robodyn.description.pose import inverse_pose
 
-__all__ = ["fault"]
-
 #: What no body exceeds, with a margin for shapes that are drawn a little too small: distance of
 #: the centre of mass from the shape over its size, mean squares over the largest possible ones,
 #: density [kg/m^3] (osmium has 22600).

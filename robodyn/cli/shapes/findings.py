@@ -16,8 +16,6 @@ from robodyn.shapes.geometry import Geometry, Shape, link_geometry
 from robodyn.urdf.checks.suspicions import NEGLIGIBLE, doubtful_masses
 from robodyn.urdf.common.packages import PackageDirs
 
-__all__ = ["with_shapes"]
-
 #: Elements with shapes; those of the first that a link has are filled with its mass.
 ELEMENTS = ("visual", "collision")
 

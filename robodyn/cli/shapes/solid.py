@@ -13,8 +13,6 @@ from robodyn.description import Inertia
 from robodyn.shapes.geometry import Shape
 from robodyn.shapes.meshes import triangles
 
-__all__ = ["MassProperties", "ShapeFit", "Solid", "fit", "joined", "solid"]
-
 #: Directions that stand for all points of a ball, shape (n, 3).
 _TURN = np.arange(200)
 _UP, _AROUND = 1.0 - (2.0 * _TURN + 1.0) / 200.0, _TURN * np.pi * (3.0 - np.sqrt(5.0))

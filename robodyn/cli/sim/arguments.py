@@ -12,8 +12,6 @@ from robodyn.cli.options.values import FILE, FOLDER, add, file, named, number, n
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LIMITS
 
-__all__ = ["add_options"]
-
 CONTROLLERS = ("none", "hold", "pd", "computed-torque")
 REFERENCES = ("sine", "point-to-point", "still")
 

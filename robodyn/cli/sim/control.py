@@ -16,8 +16,6 @@ from robodyn.cli.sim.start import Start
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
 from robodyn.errors import RobodynError
 
-__all__ = ["Control", "control_of"]
-
 #: Default stiffness per unit of inertia [1/s^2].
 STIFFNESS = 400.0
 

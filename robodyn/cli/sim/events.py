@@ -13,8 +13,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["ending_event", "stops_of"]
-
 CONDITION = re.compile(r"\s*(speed of\s+)?(\S.*?)\s*([<>])\s*(\S+)\s*")
 
 

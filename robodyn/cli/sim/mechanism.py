@@ -20,8 +20,6 @@ from robodyn.description import Pose
 from robodyn.errors import RobodynError
 from robodyn.literals import Base
 
-__all__ = ["SimulatedRobot", "simulated_robot"]
-
 #: Size of the cache of base motions: a simulation evaluates each time several times.
 KEPT = 1 << 15
 

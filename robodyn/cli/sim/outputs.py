@@ -14,8 +14,6 @@ from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.files import check_image
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Outputs", "outputs_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Outputs:

@@ -18,8 +18,6 @@ from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 from robodyn.simulation.loads.driven_joints import independent
 
-__all__ = ["MotorReference", "reference_of"]
-
 #: Largest range of a sine [rad, m], and of one in a linkage, whose loops limit motion further.
 SWING, SWING_IN_LOOPS = 1.0, 0.3
 #: For motors that loops couple: samples in the fastest period, and largest number of times that

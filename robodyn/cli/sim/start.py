@@ -14,8 +14,6 @@ from robodyn.cli.options.values import named_once
 from robodyn.errors import RobodynError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["Start", "start_of"]
-
 Named = Mapping[str, tuple[float, ...]]
 
 

@@ -21,8 +21,6 @@ from robodyn.simulation.limits.joint_limits import LimitViolation
 from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["lines", "summary", "tracking_error"]
-
 #: Largest number of events that are listed; further ones are only counted.
 LISTED = 20
 

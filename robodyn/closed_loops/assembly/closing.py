@@ -27,9 +27,6 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_CLOSED, MISFIT
 from robodyn.urdf.write import loop_element
 
-__all__ = ["LoopCloser"]
-
-
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
 

@@ -22,9 +22,6 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import PREDICTED_GAP
 
-__all__ = ["Continuation", "ContinuationResult"]
-
-
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
 LONGEST, SHORTEST, MAX_STEPS = 0.1, 1e-4, 2000
 

@@ -28,8 +28,6 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
-__all__ = ["FrameDisplacements", "Mover", "cross_matrix", "ends", "pose_near"]
-
 Mover = Joint | Loop
 
 

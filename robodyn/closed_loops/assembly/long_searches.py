@@ -8,9 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["LONG", "going_on", "search"]
-
-
 #: A search that lasts longer [s] is logged.
 LONG = 10.0
 

@@ -33,8 +33,6 @@ from robodyn.tolerances import (
     WRONG_FILE_GAP,
 )
 
-__all__ = ["LEVER", "LoopGeometry"]
-
 #: Gaps and singular values are at most so many times the displacements that they come from.
 LEVER = 30.0
 

@@ -20,8 +20,6 @@ from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
 from robodyn.tolerances import WRONG_FILE_GAP
 
-__all__ = ["with_axes_turned"]
-
 #: Cosine of the angle between axes below which they point opposite ways.
 OPPOSITE = -0.999
 

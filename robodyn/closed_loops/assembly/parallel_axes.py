@@ -19,8 +19,6 @@ from robodyn.description.exact_turns import on_loops
 from robodyn.joints import joint_kind
 from robodyn.model.model import Model
 
-__all__ = ["parallel_rows", "with_parallel_axes"]
-
 
 def with_parallel_axes(model: Model, tolerance: float) -> tuple[Mechanism, float]:
     """The mechanism of a model with axes in loops parallel where they nearly are on one body.

@@ -17,9 +17,6 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_DRIFT, SINGLE_PRECISION_CLOSURE
 
-__all__ = ["Projection", "least_change", "unit_motions"]
-
-
 #: Newton steps that correct drift, at most.
 NEWTON = 4
 

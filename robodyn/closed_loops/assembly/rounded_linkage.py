@@ -52,8 +52,6 @@ from robodyn.tolerances import (
     WRONG_FILE_GAP,
 )
 
-__all__ = ["Rounding", "closed_by_one_frame", "linkage_as_meant", "nearest_linkage"]
-
 #: Guesses from which a closed posture is looked for, if there is none by the start; and where it
 #: decides about half a turn.
 GUESSES, MANY_GUESSES = 4, 20

@@ -10,9 +10,6 @@ from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import WALK_CLOSED, WALK_RANK
 
-__all__ = ["scattered", "walks"]
-
-
 #: Steps of a walk, how many walks there are, and the longest stride of the fastest [rad, m].
 STEPS, WALKS, STRIDE = 12, 8, 0.4
 

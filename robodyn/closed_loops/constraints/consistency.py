@@ -16,9 +16,6 @@ from robodyn.model.model import Model
 from robodyn.model.states import listed
 from robodyn.tolerances import SINGLE_PRECISION_CLOSURE
 
-__all__ = ["Consistency"]
-
-
 #: Number of loops named in a message.
 SHOWN = 5
 

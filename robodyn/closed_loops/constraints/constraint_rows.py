@@ -17,8 +17,6 @@ from robodyn.model.model import Model
 from robodyn.model.states import refuse_dead_points, refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 
-__all__ = ["ConstraintRows", "PositionRows", "gains"]
-
 
 def gains(stabilization: Any) -> tuple[float, float]:
     """The gains of a stabilisation, ``(alpha, beta)`` [1/s].

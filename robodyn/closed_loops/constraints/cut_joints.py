@@ -18,8 +18,6 @@ from robodyn.model.position_limits import excess
 from robodyn.parts.joint_positions import position_of_cut
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["CutLimits", "CutStart", "UncoordinatedLimits", "WithCuts"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Cut:

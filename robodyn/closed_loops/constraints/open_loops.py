@@ -16,17 +16,6 @@ from robodyn.model.model import Model
 from robodyn.results import LoopGap
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = [
-    "Cuts",
-    "described_cuts",
-    "gap_of",
-    "largest_gap",
-    "loop_gaps",
-    "open_loops",
-    "placed_frames",
-]
-
-
 #: Components of a gap smaller than this part of the largest are left out of messages.
 SMALL_GAP = 1e-3
 

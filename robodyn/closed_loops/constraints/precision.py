@@ -9,14 +9,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 
-__all__ = [
-    "all_numbers",
-    "in_double",
-    "is_single",
-    "largest",
-    "result_type",
-]
-
 
 def is_single(x: ArrayLike) -> bool:
     """Whether it is an array in single precision."""

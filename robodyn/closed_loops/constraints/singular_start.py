@@ -13,9 +13,6 @@ from robodyn.errors import AssemblyError
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import GROWN_SINGULAR_VALUE
 
-__all__ = ["regular_beside"]
-
-
 #: Largest motion [rad, m] of a joint to a posture beside another one, and how many are looked at.
 ASIDE, POSTURES = 0.3, 6
 

@@ -30,9 +30,6 @@ from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION, LOOP_DRIFT
 
-__all__ = ["ConstrainedSolve"]
-
-
 _DOUBLE = np.dtype(float)
 
 

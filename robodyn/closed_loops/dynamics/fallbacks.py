@@ -24,8 +24,6 @@ from robodyn.evaluator import Evaluator, Fallback, Request
 from robodyn.model.speed_selection import Roles
 from robodyn.results import HybridDynamics
 
-__all__ = ["LoopFallbacks"]
-
 
 class LoopFallbacks:
     """Fallbacks of a closed linkage, each a `robodyn.evaluator.Fallback`.

@@ -28,8 +28,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_ACCELERATION
 
-__all__ = ["LoopMotors"]
-
 
 class LoopMotors:
     """Forces at the motors of a closed linkage for given accelerations."""

@@ -37,8 +37,6 @@ from robodyn.parts.postures import TreePostures, one_guess
 from robodyn.results import LoopGap
 from robodyn.tolerances import POSTURE_CLOSED
 
-__all__ = ["LoopPostures", "Postures"]
-
 
 class LoopPostures:
     """The postures of a closed linkage."""

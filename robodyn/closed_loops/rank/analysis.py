@@ -16,17 +16,6 @@ from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import AssemblyError
 from robodyn.tolerances import HELD_BY_MOTORS, INDEPENDENT_ROWS
 
-__all__ = [
-    "LoopAnalysis",
-    "Motors",
-    "SpareMotors",
-    "analyse",
-    "motors_of",
-    "spanning_rows",
-    "spare_motors_of",
-]
-
-
 #: Number of closed postures examined.
 POSTURES = 6
 

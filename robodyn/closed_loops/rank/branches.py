@@ -14,9 +14,6 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
 
-__all__ = ["BranchSign"]
-
-
 #: Number of significant decimals of a determinant of unit rows.
 DECIMALS = 9
 

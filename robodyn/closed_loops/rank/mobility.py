@@ -32,8 +32,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.parts.configuration_space import ConfigurationSpace
 
-__all__ = ["Mobility"]
-
 
 class Mobility:
     """Mobility of a linkage, determined at some closed postures.

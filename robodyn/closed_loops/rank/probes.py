@@ -8,9 +8,6 @@ from robodyn.array_types import Array
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.tolerances import CHECKED_POSTURE
 
-__all__ = ["motor_probe", "probe"]
-
-
 #: Solutions of a probe that exceed the usual one by this factor are too large: the posture is
 #: nearer to a singular one than others, by the root of it.
 LARGE = 1e3

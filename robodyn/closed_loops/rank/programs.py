@@ -30,8 +30,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import has_own_speeds, speed_indices
 from robodyn.tolerances import LOOP_ACCELERATION
 
-__all__ = ["LoopPrograms"]
-
 Options = Mapping[str, Any]
 Speeds = tuple[int, ...]
 

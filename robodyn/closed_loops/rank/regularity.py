@@ -26,8 +26,6 @@ from robodyn.model.model import Model
 from robodyn.model.states import listed
 from robodyn.tolerances import GAP_ROUNDING, LOST_PART, NEAR_SINGULAR_POSTURE
 
-__all__ = ["Regularity"]
-
 
 class Regularity:
     """Refuses states too near to a singular posture."""

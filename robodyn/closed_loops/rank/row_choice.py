@@ -22,9 +22,6 @@ from robodyn.equations.elimination.elimination_order import FEW
 from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 
-__all__ = ["RowChoice", "choose_rows", "row_scales"]
-
-
 #: Rows may be dropped if every dependency, a vector of unit length, has this part in them.
 SAFE = 0.15
 

@@ -25,8 +25,6 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.tolerances import DEPENDENT_SPEEDS
 
-__all__ = ["Tangent", "Tangents"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tangent:

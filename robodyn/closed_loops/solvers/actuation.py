@@ -14,8 +14,6 @@ from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.errors import ActuationError
 from robodyn.tolerances import ACTUATION_RANK, CONSTRAINT_RANK
 
-__all__ = ["Actuation", "actuate"]
-
 
 @dataclass(frozen=True, eq=False)
 class Actuation:

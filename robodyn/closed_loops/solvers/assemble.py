@@ -15,8 +15,6 @@ from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.tolerances import ASSEMBLY_STEP
 
-__all__ = ["assemble"]
-
 
 @np.errstate(invalid="ignore", divide="ignore")  # some postures are none
 def assemble(

@@ -11,8 +11,6 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.scaling import Scaled
 from robodyn.tolerances import CONSTRAINT_RANK, EQUAL_PIVOTS
 
-__all__ = ["Decomposition", "decompose", "groups", "pivots"]
-
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:

@@ -16,8 +16,6 @@ from robodyn.errors import ActuationError
 from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION, ZERO_ROW
 
-__all__ = ["ConstrainedHybrid", "constrained_hybrid"]
-
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedHybrid:

@@ -14,8 +14,6 @@ from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import SingularError
 from robodyn.tolerances import CONSTRAINT_RANK, PREFERRED_SPEED
 
-__all__ = ["IndependentSpeeds", "independent_speeds"]
-
 
 @dataclass(frozen=True, eq=False)
 class IndependentSpeeds:

@@ -14,9 +14,6 @@ from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import ShapeError
 from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED
 
-__all__ = ["Problem", "minimise"]
-
-
 #: First damping, relative to the square of the residual.
 DAMPING = 1e-3
 #: Rows of the Jacobian that are longer by this factor than at most postures are not measured there.

@@ -16,14 +16,6 @@ from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 from robodyn.tolerances import CONSTRAINT_RANK, DEPENDENT_ROW
 
-__all__ = [
-    "RankAnalysis",
-    "distance_to_rank_below",
-    "null_space",
-    "null_space_partition",
-    "rank_analysis",
-]
-
 
 class RankAnalysis:
     """Rank of a constraint Jacobian K (..., nc, nv), its independent rows and their dependencies.

@@ -12,8 +12,6 @@ from robodyn.array_types import Array
 from robodyn.errors import ShapeError
 from robodyn.tolerances import SMALL_ROW, ZERO_ROW
 
-__all__ = ["Scaled", "column_scale", "flat", "row_lengths", "scaled", "speed_set"]
-
 
 def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
     """Broadcast the leading axes of arrays together and make one axis of them.

@@ -25,8 +25,6 @@ from robodyn.errors import ShapeError, SingularError, UnknownNameError
 from robodyn.literals import ConstraintMethod
 from robodyn.tolerances import CONSTRAINT_RANK
 
-__all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed", "solve_terms"]
-
 
 class ConstrainedSolution(NamedTuple):
     """Solution of ``M a = force + K^T lam``, ``K a = -k``.

@@ -12,8 +12,6 @@ from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import AssemblyError
 from robodyn.tolerances import LOOP_VELOCITY
 
-__all__ = ["project_velocity"]
-
 
 def project_velocity(
     K: ArrayLike,

@@ -13,16 +13,6 @@ from robodyn.arrays import numbers
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = [
-    "as_inputs",
-    "as_outputs",
-    "check_axes",
-    "check_count",
-    "common_batch",
-    "rows",
-    "written",
-]
-
 
 def _described(shape: tuple[int, ...]) -> str:
     return "(" + ", ".join(["...", *map(str, shape)]) + ")"

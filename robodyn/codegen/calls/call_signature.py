@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["CallSignature"]
-
 
 class CallSignature:
     """Descriptor of the signature of an object with ``inputs``: these in order, and ``out``."""

@@ -16,8 +16,6 @@ from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Number, Scalar, SymbolArray
 from robodyn.symbolic.symbol_arrays import symbol_array
 
-__all__ = ["call_with_symbols", "symbolic_array"]
-
 
 def symbolic_array(name: str, value: Any) -> Array:
     """An array of symbols and real numbers.

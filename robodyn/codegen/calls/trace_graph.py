@@ -18,8 +18,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 
-__all__ = ["TraceGraph", "Untraceable", "inlined", "symbols"]
-
 #: Largest number of cached parts of graphs, and of all their nodes.
 KEPT, NODES = 32, 200_000
 

@@ -22,20 +22,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = [
-    "C_WORDS",
-    "argument_names",
-    "assignments",
-    "indices",
-    "legal_name",
-    "literal",
-    "places",
-    "plain",
-    "port_comments",
-    "results",
-    "statements",
-]
-
 #: Words of C and C++, and functions and macros that generated code calls.
 C_WORDS = frozenset(
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t "

@@ -15,8 +15,6 @@ from robodyn.codegen.text.constants import named_constants
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = ["c_source"]
-
 
 def c_source(
     program: Program,

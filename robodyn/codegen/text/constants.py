@@ -9,8 +9,6 @@ from robodyn.arrays import by_name, number
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.symbolic.graph import Program
 
-__all__ = ["named_constants"]
-
 
 def named_constants(program: Program, given: Mapping[str, float] | None) -> dict[str, float]:
     """Numbers for inputs of one number each, by name.

@@ -20,8 +20,6 @@ from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = ["CudaFunction", "cuda_source"]
-
 #: Threads of a block, and most blocks of a launch: enough to fill any device, threads loop beyond.
 THREADS, BLOCKS = 128, 65535
 

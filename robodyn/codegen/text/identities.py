@@ -14,8 +14,6 @@ from typing import Any
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, OF_TWO, SIN, Graph, Program
 from robodyn.symbolic.scalar import OPERATIONS, Scalar, constant_in, edge_of
 
-__all__ = ["with_identities"]
-
 #: Largest number of factors that are looked at.
 MOST = 12
 

@@ -34,8 +34,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = ["latex"]
-
 #: Symbols and numbers that an equation may have on its right side.
 LENGTH = 10
 

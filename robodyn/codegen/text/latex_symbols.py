@@ -8,8 +8,6 @@ from itertools import product
 
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = ["number", "symbols"]
-
 GREEK = frozenset(
     "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi pi rho sigma tau phi chi "
     "psi omega".split()

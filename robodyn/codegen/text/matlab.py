@@ -16,8 +16,6 @@ from robodyn.codegen.text.assignments import (
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
-__all__ = ["RESERVED", "matlab_checks", "matlab_head", "matlab_source"]
-
 #: Words of MATLAB and Octave, and functions that the text uses.
 RESERVED = frozenset(
     """

@@ -15,8 +15,6 @@ from robodyn.codegen.text.assignments import (
 from robodyn.errors import SettingsError
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = ["REAL_SQRT", "RESERVED", "modelica_function"]
-
 #: Words and functions of Modelica, and a function of ours.
 RESERVED = frozenset(
     """

@@ -18,8 +18,6 @@ from robodyn.codegen.text.assignments import (
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 
-__all__ = ["RESERVED", "python_function", "python_head", "python_prologue"]
-
 #: Names that Python has, and names in the text around functions.
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "batch"})
 

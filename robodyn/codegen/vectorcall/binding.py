@@ -16,8 +16,6 @@ from robodyn.codegen.vectorcall.signature import (
 )
 from robodyn.codegen.vectorcall.table import MAX_PORTS, TABLE
 
-__all__ = ["bind"]
-
 _OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")
 
 

@@ -15,8 +15,6 @@ from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.finite import INFINITY
 from robodyn.codegen.vectorcall.table import MAX_PORTS
 
-__all__ = ["HIDDEN", "blocks_function", "stream_function"]
-
 #: What ``blocks`` finds behind the addresses of the arrays: the kernel, where to note that some
 #: result is not finite (null: nobody looks), the index of the first result, how many there are, and
 #: whether to store them past the caches.

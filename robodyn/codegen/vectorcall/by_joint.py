@@ -22,8 +22,6 @@ from robodyn.codegen.vectorcall.entry_builder import (
 )
 from robodyn.codegen.vectorcall.signature import MAX_LINKS
 
-__all__ = ["add_by_joint", "add_items", "fill_by_joint"]
-
 #: Flags of an array that is contiguous and aligned.
 PLAIN = 0x101
 

@@ -17,16 +17,6 @@ from robodyn.codegen.vectorcall.entry_builder import (
     EntryBuilder,
 )
 
-__all__ = [
-    "convert",
-    "gather",
-    "has_scratch",
-    "read_number",
-    "read_other",
-    "remember",
-    "take_zeros",
-]
-
 #: Flags for conversions by numpy: C-contiguous, aligned, in the machine's byte order,
 #: with whatever loss of precision that takes.
 _PLAIN = 0x1 | 0x100 | 0x200 | 0x10

@@ -10,22 +10,6 @@ from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.vectorcall.signature import MAX_LINKS, MAX_OPTIONS, MAX_PARAMETERS, SIGNATURE
 from robodyn.codegen.vectorcall.table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
 
-__all__ = [
-    "AXES",
-    "BASE",
-    "DATA",
-    "DESCR",
-    "FLAGS",
-    "ITEMS",
-    "SCRATCH",
-    "SHAPE",
-    "SIZE",
-    "STRIDES",
-    "TYPE",
-    "WEAK",
-    "EntryBuilder",
-]  # fmt: skip
-
 # Where an object has its type, a list or tuple its size, a list its items, and an array what numpy
 # says of it [bytes]. This is checked before it is relied on, see `vectorcall.layout`.
 TYPE, SIZE, ITEMS = 8, 16, 24

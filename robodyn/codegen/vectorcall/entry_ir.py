@@ -21,8 +21,6 @@ from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
 from robodyn.codegen.vectorcall.outputs import check_given, make_outputs, make_result
 from robodyn.codegen.vectorcall.signature import FiniteCheck
 
-__all__ = ["entry_ir"]
-
 #: Numbers of results of one state from which on a batch waits for memory: those of less are asked
 #: for while it still computes (`kernels.prefetch`).
 LONG_ROW = 256

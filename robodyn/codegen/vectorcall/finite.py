@@ -5,8 +5,6 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["INFINITY", "look_function"]
-
 #: Numbers checked together.
 LANES = 8
 

@@ -28,8 +28,6 @@ from robodyn.codegen.vectorcall.entry_builder import (
 )
 from robodyn.codegen.vectorcall.table import MAX_AXES, TABLE
 
-__all__ = ["choose_dtype", "is_apart", "read_inputs", "same_numbers"]
-
 #: Flags of numpy's arrays.
 CONTIGUOUS, ALIGNED = 0x1, 0x100
 

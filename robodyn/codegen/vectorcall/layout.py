@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["known_layout", "known_python"]
-
 
 def known_python() -> bool:
     """The kind of Python that the entry is made for: CPython with its global lock, 64 bits.

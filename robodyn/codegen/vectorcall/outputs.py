@@ -18,8 +18,6 @@ from robodyn.codegen.vectorcall.entry_builder import (
 from robodyn.codegen.vectorcall.inputs import is_apart, same_numbers
 from robodyn.codegen.vectorcall.table import MAX_AXES, PORT, SPARES, TABLE
 
-__all__ = ["check_given", "make_outputs", "make_result"]
-
 #: Flags of an array that can be written, and of one that owns its memory too.
 WRITEABLE, OWNED = 0x501, 0x505
 

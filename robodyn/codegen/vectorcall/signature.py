@@ -16,20 +16,6 @@ from typing import Any, NamedTuple
 
 from robodyn.codegen.vectorcall.table import Table
 
-__all__ = [
-    "MAX_LINKS",
-    "MAX_OPTIONS",
-    "MAX_PARAMETERS",
-    "PARAMETER",
-    "REQUIRED",
-    "SIGNATURE",
-    "VARIANT",
-    "FiniteCheck",
-    "Parameter",
-    "Role",
-    "Signature",
-]  # fmt: skip
-
 #: Parameters a callable may have, options among them, and names in the mappings of a call.
 MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 8, 56
 

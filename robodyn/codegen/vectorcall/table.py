@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from robodyn.symbolic.graph import Port
 
-__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "SPARES", "TABLE", "Table"]
-
 #: Arrays a function may take and give, and axes an array may have, to be called fast.
 MAX_PORTS, MAX_AXES = 64, 8
 

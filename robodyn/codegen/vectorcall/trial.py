@@ -15,8 +15,6 @@ from robodyn.codegen.vectorcall.signature import FiniteCheck, Parameter, Role, S
 from robodyn.codegen.vectorcall.table import SPARES, Table
 from robodyn.symbolic.graph import Port
 
-__all__ = ["works"]
-
 _X, _TWICE = np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])
 
 

@@ -30,8 +30,6 @@ from robodyn.codegen.vectorcall.trial import works
 from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["VectorcallType", "vectorcall_type"]
-
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
 

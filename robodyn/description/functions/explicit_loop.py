@@ -27,8 +27,6 @@ from robodyn.symbolic.small_systems import Column, solver_of
 from robodyn.symbolic.spline import Spline
 from robodyn.tolerances import NEWTON_STEP
 
-__all__ = ["ExplicitLoop", "Follower"]
-
 #: Largest number of joints that follow by one loop, as its equations are solved by minors.
 MOST = 4
 

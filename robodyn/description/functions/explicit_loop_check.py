@@ -19,8 +19,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
 from robodyn.tolerances import EXPLICIT_SOLUTION
 
-__all__ = ["Range", "check_smooth", "refuse_time", "traced"]
-
 #: Lower and upper end of positions at which functions are tried.
 Range = tuple[float, float]
 

@@ -32,8 +32,6 @@ from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
-__all__ = ["Force"]
-
 
 class Force:
     """A force that a function gives, which belongs to the robot as a spring does.

@@ -13,8 +13,6 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.tolerances import FORCE_OF_POTENTIAL
 
-__all__ = ["Size", "check_law"]
-
 #: ``(kind, nq, nv)`` of a joint.
 Size = tuple[str, int, int]
 

@@ -12,8 +12,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import UNDERSTOOD, Number, Scalar, edge_of, inputs
 
-__all__ = ["numbers_of", "program_of"]
-
 
 def numbers_of(
     what: str, function: Any, arguments: tuple[Any, ...], given: str, graph: Graph, name: str

@@ -14,8 +14,6 @@ from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.small_systems import Column, solver_of
 
-__all__ = ["ExplicitLinkage"]
-
 
 @dataclass(frozen=True, eq=False)
 class ExplicitLinkage(Linkage):

@@ -18,8 +18,6 @@ from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.tolerances import LOOP_GEOMETRY, NEARLY_FOLDING
 
-__all__ = ["Fold", "Part", "Sum", "Turns", "fold_of_sides", "fold_of_slide"]
-
 #: Known joints that turn a vector in the plane, each with the sense of its axis: body, +1 or -1.
 Turns = tuple[tuple[int, float], ...]
 

@@ -24,8 +24,6 @@ from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.tolerances import SAME_BRANCH
 
-__all__ = ["TIME", "Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
-
 #: Body, and index of a freedom of the joint that moves it.
 Freedom = tuple[int, int]
 

@@ -23,8 +23,6 @@ from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FLAT, FLAT_SMOOTH
 
-__all__ = ["Carried", "Chain", "Link", "PlanarLinkage", "fold_with_rod"]
-
 
 @dataclass(frozen=True, eq=False)
 class Carried:

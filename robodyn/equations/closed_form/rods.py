@@ -17,8 +17,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.vector import EZ, Vec3
 
-__all__ = ["Piece", "UnknownJoint", "close_point", "close_rod"]
-
 Freedom = tuple[int, int]
 
 

@@ -17,8 +17,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EZ, ZERO3, Vec3
 
-__all__ = ["Frame", "Rates", "Screw", "SpatialChain", "SpatialLink", "pieces_of", "screws_of"]
-
 Postures = Mapping[int, Posture]
 
 

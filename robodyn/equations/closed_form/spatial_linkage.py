@@ -24,8 +24,6 @@ from robodyn.equations.closed_form.spatial_chain import (
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["BallLinkage", "RodLinkage"]
-
 Postures = Mapping[int, Posture]
 Speeds = Mapping[Freedom, Number]
 

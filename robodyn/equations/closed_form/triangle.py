@@ -21,8 +21,6 @@ from robodyn.equations.closed_form.folding import (
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["Piece", "Triangle", "UnknownJoint", "triangle"]
-
 
 @dataclass(frozen=True, eq=False)
 class UnknownJoint:

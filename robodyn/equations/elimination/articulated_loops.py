@@ -19,8 +19,6 @@ from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
-__all__ = ["ArticulatedLoops", "LoopRow"]
-
 
 class LoopRow(NamedTuple):
     """A row ``K a = -k`` of a joint that was cut, by bodies instead of by speeds.

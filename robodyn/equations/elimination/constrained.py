@@ -20,16 +20,6 @@ from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
-__all__ = [
-    "accelerations",
-    "energy_of_rates",
-    "guarded_inverse",
-    "if_possible",
-    "least_motor_forces",
-    "motor_forces",
-    "solve_positive",
-]
-
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     """Inverse of a positive pivot; NaN if it is too small.

@@ -22,8 +22,6 @@ from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["least_changes"]
-
 
 def least_changes(
     model: MechanismModel,

@@ -23,8 +23,6 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 
-__all__ = ["energy", "solve"]
-
 #: How much larger a pivot has to be of a row that is eliminated before some of its speeds, beside
 #: what these would add to it.
 STRICT = 1e5

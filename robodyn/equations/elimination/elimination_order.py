@@ -21,8 +21,6 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import INPUT, Port, Program
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["elimination_order"]
-
 #: Rows and products from which on another order is looked for, and the part of these products that
 #: it may take.
 FEW, MANY, LESS = 12, 600, 0.8

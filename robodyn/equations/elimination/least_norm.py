@@ -13,8 +13,6 @@ from robodyn.equations.elimination.constrained import solve_positive
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 
-__all__ = ["least_norm"]
-
 
 def least_norm(
     rows: Sequence[Row], others: Sequence[Row], multipliers: Sequence[Number]

@@ -23,8 +23,6 @@ from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 
-__all__ = ["closed_hybrid_dynamics", "hybrid_dynamics"]
-
 
 def hybrid_dynamics(
     model: MechanismModel,

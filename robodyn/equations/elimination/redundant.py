@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.scalar import Number, dot
 
-__all__ = ["RowGroup", "generalised_inverse"]
-
 
 @dataclass(frozen=True)
 class RowGroup:

@@ -19,8 +19,6 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 from robodyn.tolerances import PROBE_SOLUTION
 
-__all__ = ["Probe", "conditioning", "if_regular", "motor_conditioning"]
-
 
 @dataclass(frozen=True)
 class Probe:

@@ -13,8 +13,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["Attached", "attached", "energy", "generalised", "point_motions", "wrenches"]
-
 #: Body index of the world, which is not the base of a robot whose base moves.
 GROUND = -2
 

@@ -11,8 +11,6 @@ from robodyn.equations.tree.kinematics import placements
 from robodyn.symbolic.spatial import Placement, Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["in_world", "on_body"]
-
 
 def in_world(place: str) -> bool:
     """Whether a wrench there is in axes of the world, not of the link."""

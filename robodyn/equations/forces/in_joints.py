@@ -13,8 +13,6 @@ from robodyn.force_elements.force_law import ForceLaw
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["joint_energy", "joint_forces", "passive_forces"]
-
 
 def passive_forces(
     model: MechanismModel,

@@ -16,8 +16,6 @@ from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["along_joint", "energy", "wrenches"]
-
 #: Body that carries a link, and the link frame on it.
 LinkPlace = Callable[[str], tuple[int, Placement]]
 

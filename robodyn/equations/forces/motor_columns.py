@@ -18,8 +18,6 @@ from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["armature_column", "motor_friction_column", "resistance_column", "rotor_column"]
-
 
 def rotor_column(
     model: MechanismModel,

@@ -9,8 +9,6 @@ from robodyn.equations.mechanism.state import State
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["MotorFriction", "motor_friction_forces"]
-
 
 @dataclass(frozen=True, eq=False)
 class MotorFriction:

@@ -12,8 +12,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["energy", "wrenches"]
-
 
 def wrenches(
     model: MechanismModel,

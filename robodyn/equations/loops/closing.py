@@ -19,8 +19,6 @@ from robodyn.joints.common.cut import CutGeometry
 from robodyn.joints.common.described import align_z
 from robodyn.symbolic.vector import EZ, Vec3
 
-__all__ = ["closure", "coupled", "frame_closure"]
-
 
 def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     """Closure of a cut joint or a loop.

@@ -29,18 +29,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 
-__all__ = [
-    "Closure",
-    "Coupled",
-    "closure_gap",
-    "closure_rows",
-    "closure_wrenches",
-    "coupled_row",
-    "loop_motion",
-    "rows_of_motion",
-    "stabilised",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Closure:

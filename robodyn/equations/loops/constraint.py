@@ -27,8 +27,6 @@ from robodyn.literals import ConstraintKind
 from robodyn.symbolic.graph import Graph
 from robodyn.symbolic.scalar import Number, inputs
 
-__all__ = ["Constraint", "TracedConstraint"]
-
 
 class Constraint:
     """Constraints between the joints of a robot, beside those of its loops.

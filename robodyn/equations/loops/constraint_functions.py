@@ -25,8 +25,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 from robodyn.tolerances import LINEAR_IN_SPEEDS
 
-__all__ = ["ConstraintFunctions", "depends_on", "expressions", "program"]
-
 #: ``q, v -> dq/dt``: rates of the coordinates but for the time.
 Rates = Callable[[Sequence[Number], Sequence[Number]], list[Number]]
 

@@ -25,17 +25,6 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 from robodyn.tolerances import POINT_LENGTH
 
-__all__ = [
-    "Gap",
-    "gap_of_row",
-    "gaps",
-    "if_closed",
-    "longest_link",
-    "row_units",
-    "speed_units",
-    "violation",
-]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Gap:

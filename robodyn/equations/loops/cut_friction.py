@@ -14,14 +14,6 @@ from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
-__all__ = [
-    "Pushed",
-    "cut_joint_pushes",
-    "cut_joint_speeds",
-    "friction_in_joint",
-    "friction_wrenches",
-]
-
 
 def friction_in_joint(
     model: MechanismModel, state: State, closure: Closure, friction_speed: float

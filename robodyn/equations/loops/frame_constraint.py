@@ -30,8 +30,6 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import ZERO3, Vec3
 
-__all__ = ["FrameConstraint", "TracedFrameConstraint", "traced_between"]
-
 #: A link, or a link and a pose or an offset in it, or a function of time that gives a pose.
 Frame = str | tuple[str, ArrayLike | Callable[..., Any]]
 

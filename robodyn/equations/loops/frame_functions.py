@@ -28,8 +28,6 @@ from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["FrameFunction", "MovingFrames", "function_cut", "traced"]
-
 #: ``X_AB, v, w, t -> rows``: velocities of B seen from A, in the axes of A.
 FrameFunction = Callable[[Placement, Vec3, Vec3, Number], list[Number]]
 

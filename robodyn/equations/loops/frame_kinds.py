@@ -15,8 +15,6 @@ from robodyn.joints.common.gap import axis_gap, rotation_gap
 from robodyn.joints.common.kind import JointKind
 from robodyn.symbolic.vector import EX, EY, EZ
 
-__all__ = ["FRAME_KINDS", "FUNCTION"]
-
 
 def _kind(name: str, freedoms: int, cut: Cut) -> tuple[str, JointKind]:
     return name, JointKind(name, nq=0, nv=freedoms, in_files=False, cut=cut)

@@ -22,8 +22,6 @@ from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["TurnedRows", "turned_rows"]
-
 
 @dataclass
 class TurnedRows:

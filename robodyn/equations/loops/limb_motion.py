@@ -19,8 +19,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import ZERO3
 
-__all__ = ["motion_along"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Branch:

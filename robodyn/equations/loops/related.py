@@ -12,8 +12,6 @@ from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["Related", "constraint_rows", "related"]
-
 
 @dataclass(frozen=True, eq=False)
 class Related:

@@ -17,8 +17,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["TIME", "relative_motion"]
-
 Frame = tuple[int, Placement]
 
 #: In place of the index of a speed: the column of what moves with time, which has no speed.

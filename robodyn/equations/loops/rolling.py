@@ -23,8 +23,6 @@ from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["Rolling"]
-
 
 class Rolling:
     """A thin disc or a ball of a link that rolls, without slipping, on a plane of another link.

@@ -31,19 +31,6 @@ from robodyn.symbolic.vector import EZ, ZERO3, Sym3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
-__all__ = [
-    "BASE",
-    "Body",
-    "Drive",
-    "MechanismModel",
-    "Speed",
-    "build",
-    "regrouped",
-    "weighed",
-    "with_spinning",
-]
-
-
 #: Index of the base, parent of the first bodies.
 BASE = -1
 

@@ -8,8 +8,6 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["difference", "integrate", "moving", "rates", "tangent_rate"]
-
 Numbers = Sequence[Number]
 
 

@@ -17,8 +17,6 @@ from robodyn.symbolic.symbol import Symbol
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["Displacement", "displacement"]
-
 
 @dataclass(frozen=True, eq=False)
 class Displacement:

@@ -24,15 +24,6 @@ from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
-__all__ = [
-    "FrameChoice",
-    "choose_frames",
-    "placement",
-    "rotation",
-    "with_parallel_axis",
-]
-
-
 #: Common normals of axes that are nearer to parallel than this (sine) lie too far away to be used.
 NEARLY_PARALLEL = 0.05
 

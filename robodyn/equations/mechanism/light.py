@@ -17,8 +17,6 @@ from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.tolerances import OWN_INERTIA, SMALLEST_FULL_PRECISION
 
-__all__ = ["light_speeds", "moving_last", "own_pivots", "rows_in_doubt"]
-
 #: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
 #: so many values determine it, and so many show its least to this part of the largest.
 VALUES, FINE, FOUND = 8, 4096, 1e-5

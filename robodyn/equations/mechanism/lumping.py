@@ -18,8 +18,6 @@ from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
 from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import SpanningTree
 
-__all__ = ["Regrouping", "is_there", "lump", "moved", "parted", "pseudo_inertia", "rigid"]
-
 
 class Framed(Protocol):
     """Protocol of objects with a joint and a frame, such as bodies."""

@@ -24,8 +24,6 @@ from dataclasses import dataclass
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
 
-__all__ = ["Armature", "CouplingInertia", "Motor", "Rotor"]
-
 
 @dataclass(frozen=True)
 class Armature:

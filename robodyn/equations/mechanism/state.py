@@ -13,8 +13,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
 from robodyn.symbolic.vector import ZERO3, Vec3
 
-__all__ = ["BaseState", "JointAtState", "State", "evaluate_joints"]
-
 
 @dataclass(frozen=True, eq=False)
 class JointAtState:

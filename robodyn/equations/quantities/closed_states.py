@@ -24,8 +24,6 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
-__all__ = ["ROWS"]
-
 
 def _offset(row: Row) -> Number:
     return row.offset

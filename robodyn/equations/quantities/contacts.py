@@ -11,8 +11,6 @@ from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.results import GroundContact
 
-__all__ = ["ROWS"]
-
 
 def ground_contacts(t: Tracer) -> Results:
     """Force, depth and slip of each point that may touch the ground."""

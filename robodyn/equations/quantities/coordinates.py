@@ -6,8 +6,6 @@ from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 
-__all__ = ["ROWS"]
-
 
 def integrate(t: Tracer) -> Results:
     """Coordinates after a step."""

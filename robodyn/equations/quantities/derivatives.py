@@ -32,8 +32,6 @@ from robodyn.equations.quantities.dynamics import (
 )
 from robodyn.results import HybridDerivatives
 
-__all__ = ["ROWS"]
-
 
 def _by(of: Output, *inputs: Input) -> tuple[Output, ...]:
     """An array, and its derivatives by some inputs; a coordinate is moved along its speed."""

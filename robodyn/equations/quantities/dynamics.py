@@ -30,8 +30,6 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import articulated_body, newton_euler
 from robodyn.results import HybridDynamics
 
-__all__ = ["CHECKED", "LEAST_MULTIPLIERS", "MOTORS", "MULTIPLIERS_IF_ASKED", "ROWS"]
-
 FORCES = Output("tau", ("nv",), "N m, N")
 ACCELERATIONS = Output("a", ("nv",), "rad/s^2, m/s^2")
 MULTIPLIERS_IF_ASKED = Output(

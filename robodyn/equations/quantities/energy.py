@@ -12,8 +12,6 @@ from robodyn.equations.quantities.common.tree_dynamics import elastic_forces, pa
 from robodyn.equations.tree import kinematics, momentum
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["ROWS"]
-
 
 def center_of_mass(t: Tracer) -> Results:
     """Centre of mass of everything that moves, in the world."""

@@ -10,8 +10,6 @@ from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["ROWS", "jacobian_rows", "pose_rows"]
-
 
 def frame_pose(t: Tracer) -> Results:
     """Homogeneous matrix of the frame."""

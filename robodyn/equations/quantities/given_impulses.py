@@ -28,8 +28,6 @@ from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import Placement, Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["ROWS"]
-
 
 def impulses(t: Tracer) -> Results:
     """Speeds after impulses and couples on links, and the energy that these take."""

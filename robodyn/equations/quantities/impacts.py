@@ -29,8 +29,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["GIVEN", "IMPACT", "PARTNERS", "ROWS", "against_v", "impact_row"]
-
 
 class _Rebound:
     """An impact along a direction."""

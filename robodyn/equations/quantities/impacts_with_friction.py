@@ -23,8 +23,6 @@ from robodyn.tolerances import (
     STILL_SLIDES,
 )
 
-__all__ = ["ROWS"]
-
 
 class _Contact:
     """A point that is hit, along all three axes of the world."""

@@ -28,8 +28,6 @@ from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM
 
-__all__ = ["ROWS"]
-
 #: Damping where no error is left.
 LEAST_DAMPING = 1e-9
 #: Loops are damped by that part of it, so that targets hardly open them, and at least by so much.

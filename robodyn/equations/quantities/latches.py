@@ -10,8 +10,6 @@ from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.equations.tree import composite_body
 from robodyn.symbolic.scalar import Number, dot
 
-__all__ = ["ROWS"]
-
 
 def latch(t: Tracer) -> Results:
     """Speeds afterwards and the energy lost, where the controlled speeds stop.

@@ -33,8 +33,6 @@ from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
 
-__all__ = ["ROWS"]
-
 
 def linear_model(t: Tracer) -> Results:
     """``A`` and ``B`` of the model, and the accelerations of the independent speeds."""

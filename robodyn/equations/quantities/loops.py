@@ -25,8 +25,6 @@ from robodyn.equations.quantities.frames import pose_rows
 from robodyn.equations.tree import composite_body
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["ROWS"]
-
 
 def residual(t: Tracer) -> Results:
     """Residuals of all constraint rows: zero where the loops are closed."""

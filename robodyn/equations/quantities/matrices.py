@@ -8,8 +8,6 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, coriolis, factorization
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["ROWS"]
-
 
 def mass_matrix(t: Tracer) -> Results:
     """Mass matrix by composite rigid bodies."""

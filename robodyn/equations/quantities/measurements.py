@@ -25,8 +25,6 @@ from robodyn.errors import SingularError
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Wrench
 
-__all__ = ["ROWS"]
-
 
 def measure(t: Tracer) -> Results:
     """The numbers of each sensor."""

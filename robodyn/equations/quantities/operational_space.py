@@ -14,8 +14,6 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, dot, product, sqrt
 from robodyn.tolerances import FRAME_ROW, FRAME_ROWS_APART
 
-__all__ = ["ROWS"]
-
 
 def operational_inertia(t: Tracer) -> Results:
     """``(J M^-1 J^T)^-1``; not numbers where the frame nearly loses a component."""

@@ -18,8 +18,6 @@ from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.regressor import regressor
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["MOTOR_FRICTION", "RESISTANCES", "ROWS", "motor_parameters"]
-
 #: What resists the motion of a joint, in the order of the parameters: (damping, friction) of each.
 RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
 

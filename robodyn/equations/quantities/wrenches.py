@@ -27,8 +27,6 @@ from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Wrench
 
-__all__ = ["GROUND", "ROWS", "joint_frame", "wrench_in_joint"]
-
 #: Stands for a joint: what the ground, or the moving base, supplies.
 GROUND = "base"
 

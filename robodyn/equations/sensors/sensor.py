@@ -22,8 +22,6 @@ from robodyn.symbolic.graph import INPUT, Port, Program
 from robodyn.symbolic.scalar import inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 
-__all__ = ["Sensor"]
-
 #: The kind of those that are functions.
 FUNCTION = "function"
 

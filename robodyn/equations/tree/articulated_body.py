@@ -11,8 +11,6 @@ from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
-__all__ = ["hybrid_dynamics", "preferred"]
-
 #: Free speeds on the way to the base, on average, beyond which this takes the fewest operations.
 DEPTH = 8.0
 

@@ -7,8 +7,6 @@ from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
-__all__ = ["Matrix", "mass_diagonal", "mass_matrix"]
-
 Matrix = list[list[Number]]
 
 #: Columns of motion subspaces by body, each with its row of the matrix.

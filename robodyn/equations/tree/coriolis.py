@@ -11,8 +11,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Sym3
 
-__all__ = ["coriolis_matrix"]
-
 UNIT_TWISTS = tuple(Twist(v=e) for e in (EX, EY, EZ)) + tuple(Twist(w=e) for e in (EX, EY, EZ))
 
 

@@ -9,8 +9,6 @@ from robodyn.symbolic.guarded import inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 
-__all__ = ["Factors", "factorize", "inverse", "pivot_inverse", "solve"]
-
 
 class Factors:
     """``L`` (unit, lower) and the inverse of ``D`` (diagonal)."""

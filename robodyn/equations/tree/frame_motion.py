@@ -11,18 +11,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = [
-    "FrameMotion",
-    "absolute",
-    "beyond",
-    "classical",
-    "in_axes",
-    "of_base",
-    "relative",
-    "relative_pose",
-    "seen_from",
-]
-
 
 @dataclass(eq=False)
 class FrameMotion:

@@ -33,8 +33,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["covered", "inverse_dynamics_derivatives"]
-
 
 def covered(model: MechanismModel, state: State) -> bool:
     """Whether columns are fixed in their bodies, no carrier feels a rotor, no armature turns."""

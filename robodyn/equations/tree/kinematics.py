@@ -9,8 +9,6 @@ from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, Twist
 
-__all__ = ["accelerations", "body_motions", "placements", "twists"]
-
 
 def placements(model: MechanismModel, state: State, base: BaseState) -> dict[int, Placement]:
     """``X_WB`` of the base and of every body."""

@@ -15,16 +15,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = [
-    "center_of_mass",
-    "centroidal_matrix",
-    "first_moment",
-    "kinetic_energy",
-    "momentum",
-    "potential_energy",
-    "total_mass",
-]
-
 
 def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> Number:
     """Mass of everything that moves [kg]; with a moving base, of the base as well."""

@@ -15,8 +15,6 @@ from robodyn.equations.tree.rotor_forces import (
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 
-__all__ = ["inverse_dynamics"]
-
 
 def inverse_dynamics(
     model: MechanismModel,

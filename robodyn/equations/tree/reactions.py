@@ -14,8 +14,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["along_axes", "body_wrenches", "joint_axes", "joint_wrench"]
-
 
 def body_wrenches(
     model: MechanismModel,

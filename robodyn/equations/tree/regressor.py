@@ -20,8 +20,6 @@ from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["PARAMETERS", "body_link", "inertia_of", "parameters_of", "regressor", "ten_of"]
-
 #: Names of a body's parameters, in order.
 PARAMETERS = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 

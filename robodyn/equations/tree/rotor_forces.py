@@ -9,8 +9,6 @@ from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["armature_forces", "coupling_forces", "rotor_momenta", "rotor_reactions"]
-
 
 def rotor_reactions(
     rotors: Sequence[Rotor],

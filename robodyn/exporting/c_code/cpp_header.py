@@ -16,8 +16,6 @@ from robodyn.exporting.c_code.signature import (
 )
 from robodyn.exporting.unit.unit import Step
 
-__all__ = ["cpp_header"]
-
 #: Names in the namespace besides those of functions.
 OWN = frozenset({"Motion", "Real", "check", "nq", "nv", "std"})
 

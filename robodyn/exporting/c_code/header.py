@@ -18,8 +18,6 @@ from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.version import __version__
 
-__all__ = ["header"]
-
 
 def header(unit: Unit, names: CNames) -> str:
     """The header."""

@@ -18,8 +18,6 @@ from robodyn.exporting.unit.procedure import Call, Procedure, Routine
 from robodyn.exporting.unit.unit import Step
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN, SINGLE_PRECISION_CLOSURE
 
-__all__ = ["begin", "begin_head", "state", "step", "step_head"]
-
 #: Parameters of a controller that a state knows.
 KNOWN = ("t", "q", "v", "applied", "state")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from robodyn.codegen.text.assignments import C_WORDS
 
-__all__ = ["MACROS", "RESERVED"]
-
 #: Functions, variables and types that C and POSIX declare, of which no namespace may be named.
 _LIBRARY = """
 a64l abort abs accept accept4 access acct acos acosf acosh acoshf acoshl acosl adjtime alarm

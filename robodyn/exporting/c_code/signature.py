@@ -12,19 +12,6 @@ from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Unit, legal_names
 from robodyn.symbolic.graph import Port
 
-__all__ = [
-    "CNames",
-    "Parameter",
-    "assembly_head",
-    "comment",
-    "comment_block",
-    "defined",
-    "of_procedure",
-    "of_routine",
-    "parameters",
-    "signature",
-]
-
 #: What every unit may have besides.
 OWN = frozenset("result begin step state NQ NV STEP OK OPEN NOT_FINITE H".split())
 

@@ -20,8 +20,6 @@ from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Unit
 from robodyn.tolerances import LOOP_CLOSED, SINGLE_PRECISION_CLOSURE
 
-__all__ = ["source"]
-
 
 def source(unit: Unit, names: CNames) -> str:
     """The source file."""

@@ -17,8 +17,6 @@ from robodyn.exporting.unit.procedure import (
 )
 from robodyn.exporting.unit.statements import expression_text
 
-__all__ = ["body", "checks", "helpers"]
-
 
 def helpers(names: CNames, loops: bool) -> Iterator[str]:
     """Functions that `checks` calls."""

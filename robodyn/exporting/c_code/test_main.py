@@ -21,8 +21,6 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import SELECT, Port, Program
 from robodyn.tolerances import EXPORTED
 
-__all__ = ["test_main"]
-
 #: States that are tried, to find some at which a function has numbers, and the most that are kept.
 EXAMPLES, KEPT = 64, 8
 #: Largest rounding in single precision, as a part of the largest number, of a state that is kept.

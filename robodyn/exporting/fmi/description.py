@@ -9,8 +9,6 @@ from xml.etree.ElementTree import Element, SubElement
 from robodyn.exporting.fmi.variables import Variable
 from robodyn.version import __version__
 
-__all__ = ["build_description", "model_description"]
-
 #: Exponents of base units.
 UNITS = {
     "s": {"s": 1},

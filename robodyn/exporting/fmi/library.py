@@ -12,8 +12,6 @@ from pathlib import Path
 
 from robodyn.errors import FileError, MissingFileError, SettingsError
 
-__all__ = ["shared_library"]
-
 #: Names of machines in tuples of FMI, and what libraries end with.
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 SYSTEMS = {"Linux": ("linux", ".so"), "Darwin": ("darwin", ".dylib")}

@@ -9,8 +9,6 @@ from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.fmi.variables import Variable
 from robodyn.exporting.unit.procedure import Routine
 
-__all__ = ["model_header", "model_source"]
-
 _HEADER = """\
 /* The motion of {name} as the functions of FMI see it. */
 #ifndef MODEL_H

@@ -11,8 +11,6 @@ from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
 
-__all__ = ["KNOWN", "Parts", "parts_of"]
-
 #: Inputs that functions get from the state of an FMU; accelerations are those under its forces.
 KNOWN = ("t", "q", "v", "tau", "a")
 

@@ -21,8 +21,6 @@ from robodyn.simulation.loads.column_names import (
 )
 from robodyn.symbolic.graph import Port
 
-__all__ = ["Variable", "variables"]
-
 
 @dataclass(frozen=True)
 class Variable:

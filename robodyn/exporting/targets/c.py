@@ -10,9 +10,6 @@ from robodyn.exporting.c_code.source import source
 from robodyn.exporting.c_code.test_main import test_main
 from robodyn.exporting.unit.unit import Unit
 
-__all__ = ["write"]
-
-
 _CMAKE = """\
 cmake_minimum_required(VERSION 3.10)
 project({name} C)

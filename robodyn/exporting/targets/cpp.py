@@ -9,8 +9,6 @@ from robodyn.exporting.c_code.signature import CNames
 from robodyn.exporting.targets import c
 from robodyn.exporting.unit.unit import Unit
 
-__all__ = ["write"]
-
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """The files of C, and ``ROBOT.hpp``."""

@@ -19,8 +19,6 @@ from robodyn.exporting.fmi.parts import parts_of
 from robodyn.exporting.fmi.variables import variables
 from robodyn.exporting.unit.unit import Unit
 
-__all__ = ["write"]
-
 
 def write(unit: Unit) -> Mapping[str, str | bytes]:
     """``ROBOT.fmu``.

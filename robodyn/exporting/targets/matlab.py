@@ -10,8 +10,6 @@ from robodyn.exporting.unit.procedure import Procedure
 from robodyn.exporting.unit.statements import Syntax, lines, local_names
 from robodyn.exporting.unit.unit import Unit, legal_names
 
-__all__ = ["matlab_procedure", "write"]
-
 #: Letters of a name that MATLAB reads (namelengthmax).
 LONGEST = 63
 

@@ -13,8 +13,6 @@ from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
 
-__all__ = ["write"]
-
 #: Gains (alpha, beta) [1/s] by which the model holds loops closed, unless its user sets others.
 GAINS = (20.0, 20.0)
 

@@ -12,8 +12,6 @@ from robodyn.exporting.unit.statements import Syntax, lines, local_names
 from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
 from robodyn.version import __version__
 
-__all__ = ["python_procedure", "write"]
-
 #: Modules that would be hidden by one of ours.
 MODULES = frozenset({"numpy", *sys.stdlib_module_names})
 

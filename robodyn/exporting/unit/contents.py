@@ -27,8 +27,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
 from robodyn.tolerances import UNCOUPLED_MOTOR
 
-__all__ = ["unit_of"]
-
 #: What `functions` may be.
 EXPECTED = (
     "names of functions, (name, options), Functions, or a mapping from names in the code to these"

@@ -24,8 +24,6 @@ from robodyn.simulation.step.operations.step import CORRECTIONS, step
 from robodyn.symbolic.graph import Port
 from robodyn.tolerances import LOOP_DRIFT, SINGLE_PRECISION_DRIFT
 
-__all__ = ["Part", "assembly", "check_step", "control_of", "explicit", "step_of"]
-
 #: Newton steps of an assembly, at most, before the last one: a guess near by takes five to ten.
 ASSEMBLY = 50
 

@@ -12,20 +12,6 @@ from typing import TypeAlias
 
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = [
-    "Assign",
-    "Call",
-    "Expression",
-    "Plus",
-    "Procedure",
-    "Routine",
-    "Statement",
-    "Times",
-    "Value",
-    "WhileAbove",
-    "without_unused",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Routine:

@@ -21,8 +21,6 @@ from robodyn.simulation.step.operations.instants import Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
-__all__ = ["Recorder", "Vector"]
-
 
 class Vector:
     """An array that is added and multiplied, of which it is written down how."""

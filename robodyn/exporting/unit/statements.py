@@ -17,8 +17,6 @@ from robodyn.exporting.unit.procedure import (
     WhileAbove,
 )
 
-__all__ = ["Syntax", "expression_text", "lines", "local_names"]
-
 
 @dataclass(frozen=True)
 class Syntax:

@@ -7,8 +7,6 @@ from typing import Any, Protocol
 
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["JointElement"]
-
 
 class JointElement(Protocol):
     """A force along the freedoms of a joint, whose numbers are fields of its description.

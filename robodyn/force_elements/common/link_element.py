@@ -10,8 +10,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["WORLD", "DescribedElement", "LinkElement", "PointMotion", "Vector"]
-
 #: Name of the link that is fixed in the world.
 WORLD = "world"
 

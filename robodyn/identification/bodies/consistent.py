@@ -25,8 +25,6 @@ from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.pseudo_inertia import BASIS, matrix
 from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
-__all__ = ["UnknownInertia", "nearest_possible", "warn_of_unfinished_search"]
-
 #: Largest number of Newton steps for one weight of the prior, and the factor between weights.
 STEPS, LIGHTER = 200, 0.1
 #: Half the sum of squared residuals, in units of the noise, that a search which ends may leave.

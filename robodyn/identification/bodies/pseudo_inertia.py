@@ -15,19 +15,6 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.changes.parameter_changes import inertia_from
 from robodyn.robot import Robot
 
-__all__ = [
-    "BASIS",
-    "ball",
-    "body_of",
-    "in_body",
-    "inertia_in",
-    "matrix",
-    "moved",
-    "possible",
-    "ten",
-    "thickened",
-]
-
 #: Smallest second moment about the centre of mass, relative to the sum; radius of a point mass [m].
 THIN, POINT = 1e-3, 1e-3
 WATER = 1000.0  # [kg/m^3]

@@ -13,8 +13,6 @@ from robodyn.motion.samples import sample_times, samples
 from robodyn.robot import Robot
 from robodyn.tolerances import EVEN_RECORD
 
-__all__ = ["filtered_states", "thinned"]
-
 ORDER = 4
 #: Number of samples by which the data are extended at either end before filtering.
 PADDING = 200

@@ -12,15 +12,6 @@ from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyE
 from robodyn.robot import Robot
 from robodyn.tolerances import FOLLOWER_LIMIT_EXCESS
 
-__all__ = [
-    "FAR",
-    "IndependentJoints",
-    "ReducedJoints",
-    "States",
-    "independent_joints_of",
-    "refuse_several",
-]
-
 States = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Least distance of postures from singular ones, as a fraction of that of the neutral posture.

@@ -18,8 +18,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Measurements", "measured"]
-
 
 @dataclass(frozen=True, eq=False)
 class Measurements:

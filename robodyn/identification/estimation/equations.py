@@ -23,8 +23,6 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
-__all__ = ["CondensedEquations", "equations", "random_regressors", "selected"]
-
 
 def selected(robot: Robot, names: Iterable[str] | None) -> NDArray[np.intp]:
     """Ascending indices of the selected parameters.

@@ -22,8 +22,6 @@ from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Identified"]
-
 #: Largest relative standard deviation of a base parameter that counts as known.
 CERTAIN = 1.0 / 3.0
 

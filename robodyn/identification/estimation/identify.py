@@ -36,8 +36,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import VISIBLE_EFFECT, ZERO_COLUMN
 
-__all__ = ["estimated", "identify", "noise_of", "of_all_parameters", "structure"]
-
 #: Default weight of the description relative to the data.
 PRIOR = 1e-3
 #: Part of a column of the regressor that base parameters of one branch may leave out.

@@ -19,8 +19,6 @@ from robodyn.tolerances import (
     UNEXPLAINED_FORCE,
 )
 
-__all__ = ["Fit", "fit", "hidden"]
-
 #: A parameter counts as unexcited if an unexcited direction has this component along it.
 NAMED = 0.1
 #: Largest number of iterations of the estimate of the noise.

@@ -41,8 +41,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import DETERMINED_MASS
 
-__all__ = ["Payload", "identify_payload"]
-
 #: Half the sum of squared residuals, in units of the noise, by which a guess may make a fit worse.
 MISFIT = 10.0
 #: Index of the mass among the parameters of a body.

@@ -24,8 +24,6 @@ from robodyn.literals import Criterion
 from robodyn.robot import Robot
 from robodyn.tolerances import EXCITATION_RANK
 
-__all__ = ["excitation"]
-
 #: Samples per period, for each harmonic.
 SAMPLES = 24
 #: Range of rotary joints without limits, to either side [rad].

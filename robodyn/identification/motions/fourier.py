@@ -13,8 +13,6 @@ from robodyn.arrays import numbers
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin
 
-__all__ = ["Bounds", "Excitation", "Series"]
-
 #: Random motions have the logistic function of this times the largest possible amplitude.
 NEARLY_FULL = 3.0
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["FLAT", "Coordinates"]
-
 Numbers = Sequence[Number]
 
 

@@ -17,17 +17,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 
-__all__ = [
-    "Cut",
-    "CutGeometry",
-    "RelativeMotion",
-    "aligned",
-    "along",
-    "parallel",
-    "position",
-    "product_row",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class RelativeMotion:

@@ -14,8 +14,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.tolerances import OPPOSITE_AXES
 
-__all__ = ["DescribedJoint", "align_z", "described_pose", "described_subspace", "matrix_of"]
-
 Vector = tuple[float, float, float]
 
 

@@ -11,8 +11,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["evaluate", "parts_of", "placed", "places_of", "slid", "turned"]
-
 
 def evaluate(
     joint: JointGeometry, q: Sequence[Number], v: Sequence[Number], t: Number = 0.0

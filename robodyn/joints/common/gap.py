@@ -23,8 +23,6 @@ from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import SQUARED_COSINE_FLOOR
 
-__all__ = ["axis_gap", "position_jet", "product_jet", "rotation_gap", "unfolded"]
-
 
 def position_jet(m: RelativeMotion, e: Vec3) -> Jet:
     """Component of the position of G along an axis of F."""

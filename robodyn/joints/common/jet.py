@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from robodyn.symbolic import scalar
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["Jet", "cos", "sin", "sqrt"]
-
 
 @dataclass(frozen=True, eq=False)
 class Jet:

@@ -18,8 +18,6 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["JointGeometry", "JointKind", "JointState", "Parameter", "Part", "TimeDependence"]
-
 
 @dataclass(frozen=True)
 class Parameter:

@@ -8,15 +8,6 @@ from robodyn.symbolic.scalar import Number, Scalar, by_precision, cos, sin, sqrt
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import HALF_TURN_COSINE, SQUARED_ANGLE_FLOOR
 
-__all__ = [
-    "angle_of",
-    "logarithm",
-    "quaternion_rates",
-    "relative",
-    "turned",
-    "velocity_along",
-]
-
 #: How often an angle is halved before its tangent is small enough for series.
 HALVINGS = 3
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["angle_between", "quaternion_of", "turn_about_z", "way_along_z"]
-
 
 def turn_about_z(X: FloatArray) -> FloatArray:
     """Angle about z, shape (...) [rad], between -pi and pi."""

@@ -10,8 +10,6 @@ import numpy as np
 from robodyn.errors import ShapeError
 from robodyn.symbolic.scalar import UNDERSTOOD
 
-__all__ = ["called", "takes_time"]
-
 
 def takes_time(function: Any) -> bool:
     """Whether a function of its user depends on time: it has a parameter called ``t``."""

@@ -44,8 +44,6 @@ from robodyn.model.model import Model
 from robodyn.model.settings import Settings, check_forces_act
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["STEPS", "Changes"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Changes:

@@ -22,19 +22,6 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.model.joint_info import Joints
 from robodyn.model.settings import Settings
 
-__all__ = [
-    "start_by_joint",
-    "with_actuators",
-    "with_frames",
-    "with_joint_maps",
-    "with_loops",
-    "with_payload",
-    "with_payloads",
-    "with_rotors",
-    "with_stops",
-    "without_forces",
-]
-
 
 def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mechanism:
     """A description with masses added to links."""

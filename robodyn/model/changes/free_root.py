@@ -10,8 +10,6 @@ from robodyn.errors import SettingsError
 from robodyn.joints import floating
 from robodyn.literals import Base
 
-__all__ = ["without_free_root"]
-
 #: Name of the fixed link in files.
 WORLD = "world"
 

@@ -26,17 +26,6 @@ from robodyn.joints import continuous, joint_kind
 from robodyn.joints import floating as floating_joint
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = [
-    "AnyConstraint",
-    "AnyCoupling",
-    "AnyForce",
-    "AnySensor",
-    "with_constraints",
-    "with_couplings_added",
-    "with_forces",
-    "with_sensors",
-]
-
 #: What ``constraints=`` takes.
 AnyConstraint: TypeAlias = Constraint | FrameConstraint | Rolling
 

@@ -25,8 +25,6 @@ from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_A
 from robodyn.topology.body_inertia import body_inertia, shift_inertia
 from robodyn.urdf.common.report import give_warnings
 
-__all__ = ["with_merged_hinges"]
-
 HINGES = (revolute.KIND.name, continuous.KIND.name)
 
 

@@ -26,8 +26,6 @@ from robodyn.model.changes.welding import (
 from robodyn.tolerances import SAME_POSITION
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["with_locked"]
-
 #: Position of a joint, one number for each coordinate.
 Position = tuple[float, ...]
 #: ``sum of factor * position = constant`` over joints.

@@ -23,8 +23,6 @@ from robodyn.model.model_setup import (
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import SpanningTree, described_anew
 
-__all__ = ["NUMBERS", "with_other_numbers"]
-
 #: Settings that are numbers, or that no equation has, and planes that resist points of links.
 NUMBERS = frozenset(
     {"gravity", "friction_speed", "allow_unphysical", "closure_tolerance", "ground"}

@@ -24,14 +24,6 @@ from robodyn.tolerances import WHOLE_LINK
 
 Resisting = TypeVar("Resisting", Joint, Loop, Rotor)
 
-__all__ = [
-    "changeable_bodies",
-    "inertia_from",
-    "parameters_before",
-    "refuse_unchangeable",
-    "with_parameters",
-]
-
 
 def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     """A description in which some parameters have other values.

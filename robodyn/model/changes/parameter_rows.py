@@ -34,8 +34,6 @@ from robodyn.model.mass_checks import mass_diagonals_of_rows
 from robodyn.model.model import Model, checked_masses
 from robodyn.symbolic.spatial import RigidInertia
 
-__all__ = ["ParameterRows", "is_rows", "parameter_rows"]
-
 #: Last parts of the names of parameters that must not be negative.
 _NOT_NEGATIVE = (*RESISTANCES, *MOTOR_FRICTION, "armature", "rotor_inertia")
 

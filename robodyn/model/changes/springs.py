@@ -16,8 +16,6 @@ from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import joint_kind
 from robodyn.symbolic.symbol import with_name
 
-__all__ = ["JointSpring", "with_springs"]
-
 #: Stiffness [N m/rad, N/m] and rest position [rad, m].
 JointSpring = tuple[float, float]
 

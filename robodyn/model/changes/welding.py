@@ -18,15 +18,6 @@ from robodyn.model.splitting import joint_of_loop
 from robodyn.tolerances import QUATERNION_NORM
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = [
-    "free_base",
-    "joints_of_loops",
-    "locked_position",
-    "on_a_world",
-    "welded_joint",
-    "welded_loop",
-]
-
 
 def locked_position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
     """Where a joint is to be locked: one number a coordinate, quaternions of unit norm."""

@@ -11,8 +11,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory.files.formats import about_motion, from_bag
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["read_bag", "write_bag"]
-
 
 @checked_arguments
 def write_bag(

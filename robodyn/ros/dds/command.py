@@ -16,8 +16,6 @@ from robodyn.ros.engine.pacing import summary
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
-__all__ = ["add_dds_arguments", "publish_dds"]
-
 
 def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``robodyn publish`` that belong to ``--dds``."""

@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 
 from robodyn.caller import warn
 
-__all__ = ["only_loopback", "open_sockets"]
-
 
 @contextmanager
 def only_loopback() -> Iterator[None]:

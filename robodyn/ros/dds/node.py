@@ -19,9 +19,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.ros.dds.guard import only_loopback
 
-__all__ = ["DdsNode", "JointSample", "Reader", "Writer"]
-
-
 #: cyclonedds does not accept type objects of vendor 1.15: it is matched by type names.
 _CONFIG = """<CycloneDDS><Domain>{where}
 <Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>

@@ -16,9 +16,6 @@ from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
 from robodyn.urdf import write
 from robodyn.urdf.extensions import refused_by_others
 
-__all__ = ["DdsSimulation"]
-
-
 #: Length of the queue of commands between two publications; older ones are dropped.
 BURST = 10
 

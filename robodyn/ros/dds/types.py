@@ -14,22 +14,6 @@ from cyclonedds.idl.annotations import final
 from robodyn.errors import RobodynError
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 
-__all__ = [
-    "HASHES",
-    "Duration",
-    "Float64MultiArray",
-    "Gid",
-    "Header",
-    "JointState",
-    "JointTrajectory",
-    "JointTrajectoryPoint",
-    "NodeEntitiesInfo",
-    "ParticipantEntitiesInfo",
-    "String",
-    "Time",
-    "Unread",
-]
-
 
 @dataclass
 class Unread:

@@ -33,8 +33,6 @@ from robodyn.tolerances import (
     LIMIT_EXCESS,
 )
 
-__all__ = ["AtLimit", "Audit", "first_at_limit"]
-
 #: Number of steps that are looked at together, and the growth of kinetic energy from which on they
 #: are looked at before that, but for a little energy a mass [J/kg].
 SOON, GROWTH, LITTLE = 256, 1.3, 1e-6

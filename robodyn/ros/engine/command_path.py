@@ -20,9 +20,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["CommandPath"]
-
-
 #: Halvings of an interval when the end of a phase is sought.
 HALVINGS = 60
 

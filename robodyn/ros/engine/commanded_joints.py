@@ -21,8 +21,6 @@ from robodyn.simulation.limits.bounds import (
 )
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
-__all__ = ["CommandedJoints"]
-
 
 class CommandedJoints:
     """Joints of a robot in the order of commands: scalar coordinates, and joints of motors.

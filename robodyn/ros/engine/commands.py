@@ -15,8 +15,6 @@ from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.trajectories import Motion
 from robodyn.simulation.loads.driven import DrivenPath
 
-__all__ = ["Commands"]
-
 Rows = NDArray[np.intp]
 
 

@@ -7,8 +7,6 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller
 from robodyn.simulation.control.running_controller import RunningController
 
-__all__ = ["ControlledStates"]
-
 
 class ControlledStates:
     """The forces of a controller at one state after the other.

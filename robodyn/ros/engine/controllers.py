@@ -15,8 +15,6 @@ from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
 from robodyn.simulation.control.controller import ControlFunction
 
-__all__ = ["HeldPosture", "chosen_controller"]
-
 
 @dataclass(frozen=True, eq=False)
 class HeldPosture:

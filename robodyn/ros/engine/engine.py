@@ -30,8 +30,6 @@ from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import CLOCK_ROUNDING, FARTHEST
 
-__all__ = ["Engine"]
-
 #: What a motion that has come to a state of which nothing follows raises.
 BREAKDOWNS = rd.RobodynError, np.linalg.LinAlgError, ArithmeticError
 

@@ -11,9 +11,6 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import Measured, StateNames
 
-__all__ = ["Estimator", "State"]
-
-
 #: Held joints move by so much [rad, m] between two closures: far steps end on other branches.
 STEP = 0.1
 #: Most closures for one message.

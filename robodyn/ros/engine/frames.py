@@ -20,16 +20,6 @@ from robodyn.literals import DescriptionForm
 from robodyn.urdf.common.document_kind import URDF, document_kind
 from robodyn.urdf.common.xml import decode, read_bytes
 
-__all__ = [
-    "Transform",
-    "description",
-    "multi_joint",
-    "quaternion",
-    "sensor_frames",
-    "transforms",
-]
-
-
 #: Which encoding the file has; messages have their own.
 _DECLARATION = re.compile(r"^\s*<\?xml\s[^>]*\?>\s*")
 

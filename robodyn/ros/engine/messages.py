@@ -22,15 +22,6 @@ from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 
-__all__ = [
-    "JointStateContent",
-    "Measured",
-    "StateNames",
-    "WrenchContent",
-    "split_stamp",
-    "wrench_content",
-]
-
 Stamp = tuple[int, int]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
-__all__ = ["Pace", "Stamps", "burst", "summary"]
-
 #: Longest delay that is caught up [s]; publications beyond it are dropped.
 CATCH_UP = 2.0
 #: A clock that advances by more than this between two calls [s] has jumped.

@@ -19,8 +19,6 @@ from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
 from robodyn.tolerances import FARTHEST, LIMIT_EXCESS, TRAJECTORY_SPEED_EXCESS
 
-__all__ = ["check_path"]
-
 #: Largest number of halvings: the parts are as short as rounding of time then.
 HALVINGS = 50
 #: Instants of a piece among which the worst is named.

@@ -17,8 +17,6 @@ from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion, joined
 from robodyn.simulation.step.stepper import Stepper
 
-__all__ = ["rehearse"]
-
 #: Largest number of steps of a rehearsal.
 MOST_STEPS = 2000
 

@@ -12,8 +12,6 @@ import robodyn as rd
 from robodyn.literals import CommandInterface, IdleController, IntegratorName
 from robodyn.simulation.integrators import EXPLICIT
 
-__all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
-
 #: Controllers of joints without a recent command.
 CONTROLLERS = get_args(IdleController)
 #: Meanings of the numbers in commands.

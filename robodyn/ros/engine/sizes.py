@@ -10,8 +10,6 @@ import struct
 
 import robodyn as rd
 
-__all__ = ["MOST_POINTS", "check_command", "check_count", "check_trajectory"]
-
 #: Bytes of the largest command, and of the largest trajectory, that are read.
 MOST_BYTES, MOST_TRAJECTORY_BYTES = 2**16, 2**22
 #: Largest number of joints that a message names.

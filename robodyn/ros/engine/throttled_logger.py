@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["ThrottledLogger"]
-
 #: Largest number of different texts of `ThrottledLogger.each` within an interval.
 MOST_TEXTS = 50
 

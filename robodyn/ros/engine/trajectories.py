@@ -16,17 +16,6 @@ from robodyn.ros.engine.path_limits import check_path
 from robodyn.ros.engine.sizes import check_count
 from robodyn.tolerances import FARTHEST, SHORTEST_PIECE
 
-__all__ = [
-    "Motion",
-    "TrajectoryContent",
-    "TrajectoryPoint",
-    "out_of_time",
-    "plan",
-    "prepare",
-    "trajectory_paths",
-]
-
-
 #: Longest time of a trajectory [s]: that of messages of ROS.
 LONGEST = 2.0**31
 #: A time stamp within this time of the clock [s] means now.

@@ -11,8 +11,6 @@ from typing import Any
 import robodyn as rd
 from robodyn.installation import install_command
 
-__all__ = ["message", "optional", "quality", "rclpy", "ros_errors", "start"]
-
 
 class MissingRosError(rd.MissingExtraError):
     """ROS is not installed; the message names both ways to install it."""

@@ -13,15 +13,6 @@ from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
 from robodyn.ros.rclpy.access import message
 
-__all__ = [
-    "joint_state_message",
-    "multi_joint_message",
-    "sensor_message",
-    "sensor_message_class",
-    "transform_message",
-    "wrench_message",
-]
-
 
 def joint_state_message(content: JointStateContent) -> Any:
     """A ``sensor_msgs/JointState``."""

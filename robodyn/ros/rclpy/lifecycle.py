@@ -11,8 +11,6 @@ from robodyn.ros.rclpy.node import robot_of, spin
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.simulation_node import SimulationOnNode
 
-__all__ = ["SimLifecycleNode"]
-
 
 class SimLifecycleNode:
     """A simulated robot as a managed (lifecycle) node.

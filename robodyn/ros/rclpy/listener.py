@@ -18,8 +18,6 @@ from robodyn.ros.rclpy.access import message, quality, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.simulation.control.controller import ControlFunction, Controller
 
-__all__ = ["StateListener"]
-
 
 class StateListener:
     """Subscribes to ``joint_states`` and publishes efforts.

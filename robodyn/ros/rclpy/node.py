@@ -11,8 +11,6 @@ from robodyn.ros.rclpy.access import rclpy, ros_errors, start
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.simulation_node import SimulationOnNode
 
-__all__ = ["SimNode", "robot_of", "spin"]
-
 LONGEST_WAIT = 0.5
 """Seconds that a node waits for callbacks at most before it looks whether ROS still runs."""
 

@@ -11,8 +11,6 @@ import robodyn as rd
 from robodyn.ros.engine.settings import NOTES, Settings
 from robodyn.ros.rclpy.access import message, optional
 
-__all__ = ["Parameters"]
-
 #: Choices made once, when the node starts.
 FIXED: Mapping[str, tuple[Any, str]] = {
     "joints": ([""], "scalar joints that commands move, in this order; default: with motors"),

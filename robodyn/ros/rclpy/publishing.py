@@ -23,8 +23,6 @@ from robodyn.ros.rclpy.conversion import (
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.urdf.extensions import refused_by_others
 
-__all__ = ["Publishing"]
-
 
 class Publishing:
     """Publishers of a simulation node.

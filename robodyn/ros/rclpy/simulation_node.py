@@ -17,8 +17,6 @@ from robodyn.ros.rclpy.access import message, quality, rclpy
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
 
-__all__ = ["SimulationOnNode"]
-
 
 class SimulationOnNode:
     """Adds a simulated robot to a node, which the caller owns.

@@ -18,8 +18,6 @@ import numpy as np
 from robodyn.codegen import Function
 from robodyn.robot import Robot
 
-__all__ = ["contents", "of_library"]
-
 #: Largest number of elements of all arrays of an object; to compare more takes too long.
 MOST = 20_000
 

@@ -11,8 +11,6 @@ import numpy as np
 from robodyn.codegen.llvm.target.once import making
 from robodyn.robot import Robot
 
-__all__ = ["RobotCache", "once_per_robot"]
-
 Value = TypeVar("Value")
 
 

@@ -17,8 +17,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["balanced", "energies_of", "only_known_forces_work", "work_explains_energy"]
-
 #: Number of elements of a column that are computed together: they fit into the CPU's caches.
 TOGETHER = 32768
 

@@ -29,8 +29,6 @@ from robodyn.tolerances import (
     ENERGY_ROUNDING_SINGLE,
 )
 
-__all__ = ["EnergyImbalance", "imbalance", "warn_of_imbalance"]
-
 #: Largest imbalance as a fraction of the energy exchanged, and that of methods of first order.
 PART, FIRST_ORDER = 0.02, 0.1
 

@@ -13,8 +13,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.trajectory.states.samples import BLOCK
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["EnergySamples", "blocks_of"]
-
 #: Number of steps in a block. Samples at the ends of blocks are computed twice.
 SHORTEST_BLOCK, LONGEST_BLOCK = 8, 4096
 

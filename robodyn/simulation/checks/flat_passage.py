@@ -15,8 +15,6 @@ from robodyn.simulation.trajectory.states.interpolation import positions_between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.tolerances import AT_FLAT
 
-__all__ = ["SOON", "Passage", "flat_ahead", "flat_passage"]
-
 #: A time in which a linkage leaves a singular posture, while its loops stay closed to rounding [s].
 SOON = 1e-3
 

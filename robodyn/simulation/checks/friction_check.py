@@ -24,8 +24,6 @@ from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["UnresolvedFriction", "unresolved_friction", "warn_of_friction"]
-
 #: Friction is not resolved if at ``MANY`` of ``SPAN`` successive samples a step would reverse the
 #: speed of a joint. A joint that changes its direction has two or three such samples.
 MANY, SPAN = 8, 40

@@ -27,8 +27,6 @@ from robodyn.tolerances import (
     SINGULAR_VALUE_ZERO,
 )
 
-__all__ = ["passage", "passage_ahead", "warn_of_passage"]
-
 #: A posture is singular if the least singular value there is less than this fraction of its values
 #: at the samples around.
 JUMP = 0.2

@@ -22,17 +22,6 @@ from robodyn.simulation.control.controller import (
 )
 from robodyn.simulation.loads.column_names import speed_names
 
-__all__ = [
-    "check_controller",
-    "checked_forces",
-    "checked_initial_state",
-    "checked_update",
-    "for_motion",
-    "refuse_not_finite",
-    "shown_briefly",
-    "warn_of_samples",
-]
-
 
 def check_controller(given: Any, what: str = "controller") -> None:
     """Check that an object is a function (t, q, v) or a controller with a state."""

@@ -20,8 +20,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["AT_START", "closed_loop", "function_of_state", "not_a_function_error", "numbered"]
-
 #: Times of samples [s] with which a controller is traced: the start alone.
 AT_START = np.zeros(1)
 

@@ -31,8 +31,6 @@ from robodyn.simulation.control.tracing import (
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar
 
-__all__ = ["compile_controller", "trace_at_equal_steps", "why_no_code"]
-
 #: Controllers as machine code, by their contents.
 _traced: RobotCache[CompiledController] = RobotCache("traced controllers")
 

@@ -27,8 +27,6 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["CODE", "Code", "CompiledController", "cached_code"]
-
 
 class Code(NamedTuple):
     """A function, and the constants of the controller's program that are an input of it.

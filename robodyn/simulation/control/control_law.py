@@ -25,8 +25,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of
 
-__all__ = ["ControlLaw", "control_law"]
-
 #: What is missing if a controller is a plain Python function, for errors.
 NOTHING = "there are no functions"
 

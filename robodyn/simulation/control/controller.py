@@ -42,19 +42,6 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.simulation.control.tracing import SymbolicInterval
 
-__all__ = [
-    "INNER",
-    "ControlFunction",
-    "Controller",
-    "ControllerSample",
-    "State",
-    "StatefulController",
-    "Stateless",
-    "nested_controllers",
-    "recorded_entries",
-    "stateful",
-]
-
 #: A controller without a state: (t, q, v) -> tau.
 ControlFunction: TypeAlias = Callable[[float, FloatArray, FloatArray], ArrayLike]
 

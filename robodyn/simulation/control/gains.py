@@ -20,8 +20,6 @@ from robodyn.simulation.control.compiled_controller import Code, CompiledControl
 from robodyn.simulation.control.controller import stateful
 from robodyn.simulation.control.tracing import Trace
 
-__all__ = ["Gains", "gains_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Gains:

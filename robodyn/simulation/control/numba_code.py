@@ -11,8 +11,6 @@ import numpy as np
 
 from robodyn.robot import Robot
 
-__all__ = ["NumbaCode", "numba_code"]
-
 
 @dataclass(frozen=True, eq=False)
 class NumbaCode:

@@ -11,8 +11,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
-__all__ = ["RecordedStates", "StateLog", "joined_states"]
-
 
 class StateLog:
     """Recorded entries of a state after each sample.

@@ -29,8 +29,6 @@ from robodyn.simulation.control.controller import (
 from robodyn.simulation.control.recorded_states import StateLog
 from robodyn.simulation.control.state_layout import has_numbers
 
-__all__ = ["RunningController", "applied_forces"]
-
 
 class RunningController:
     """A controller with its state in one motion, of one robot or of many at once.

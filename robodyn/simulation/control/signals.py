@@ -10,8 +10,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
-__all__ = ["Intervals", "SampleSignal", "Signal", "function_of_intervals", "steps_between"]
-
 #: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
 Intervals = Callable[[FloatArray, int, int], FloatArray]
 

@@ -14,8 +14,6 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.symbolic.scalar import Number, Scalar
 
-__all__ = ["StateLayout", "has_numbers", "layout_of"]
-
 #: Types that count as one number.
 NUMBERS = (Scalar, int, float, np.number, np.bool_)
 

@@ -27,13 +27,6 @@ from robodyn.simulation.control.signals import (
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
-__all__ = [
-    "NO_CODE",
-    "SymbolicInterval",
-    "SymbolicTime",
-    "Trace",
-]
-
 #: First number of the inputs of each kind while a controller is traced.
 OF_GAINS, OF_SAMPLES, OF_STATE = 1 << 30, 1 << 40, 1 << 50
 

@@ -16,8 +16,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.tracing import Trace
 from robodyn.symbolic.graph import Port
 
-__all__ = ["WrenchLaw", "wrench_law"]
-
 
 @dataclass(frozen=True, eq=False)
 class WrenchLaw:

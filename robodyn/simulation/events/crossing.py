@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["crossing", "departure", "sign"]
-
 #: Fractions of a step at which the sign of a function that starts at zero is taken: the first one
 #: shows it if the function has a rate at zero, the second one if it has a second derivative alone.
 SOON, LATER = 1e-6, 1e-3

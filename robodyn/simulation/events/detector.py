@@ -13,8 +13,6 @@ from robodyn.simulation.events.event_free_steps import starts_off_zero, steps_wi
 from robodyn.simulation.events.witness_function import StepSamples, WitnessFunction, WitnessState
 from robodyn.tolerances import EVENT_TIME_PRECISION, GAP_CLOSING, SAME_EVENT_TIME, WITNESS_ZERO
 
-__all__ = ["EventDetector"]
-
 #: Function from the time since the start of a step [s] to the state.
 After = Callable[[float], tuple[FloatArray, FloatArray]]
 

@@ -24,9 +24,6 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.joint_stops import JointStop
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
-
-
 #: Flags of the code of a function that takes any number of arguments.
 VARIABLE_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 

@@ -15,8 +15,6 @@ from robodyn.simulation.events.crossing import sign
 from robodyn.simulation.events.witness_function import StepSamples, WitnessState
 from robodyn.tolerances import WITNESS_OF_SAMPLES, WITNESS_SIGN, WITNESS_ZERO
 
-__all__ = ["starts_off_zero", "steps_without_event"]
-
 
 def steps_without_event(
     watched: Sequence[WitnessState], samples: StepSamples, acting: Callable[[int], None] | None

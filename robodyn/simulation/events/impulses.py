@@ -17,8 +17,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.events.event import State
 from robodyn.tolerances import COMPLEMENTARITY_ZERO
 
-__all__ = ["caught", "impose_speeds", "responses"]
-
 
 def responses(
     robot: Robot,

@@ -14,8 +14,6 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.tolerances import AT_LIMIT
 
-__all__ = ["JointStop", "RigidStops", "check_start", "joint_stops_of"]
-
 
 @dataclass(frozen=True)
 class RigidStops:

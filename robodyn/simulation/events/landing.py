@@ -25,8 +25,6 @@ from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.witness import OfSamples
 from robodyn.tolerances import IMMOBILE_POINT, LANDED_DEPTH
 
-__all__ = ["ContactPoint", "contact_points", "landings"]
-
 
 @dataclass(frozen=True, eq=False)
 class ContactPoint:

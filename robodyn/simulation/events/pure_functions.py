@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_pure"]
-
 #: Instructions with side effects.
 STORING = frozenset(
     {"STORE_GLOBAL", "STORE_DEREF", "STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE", "STORE_NAME",

@@ -19,8 +19,6 @@ from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.joint_stops import JointStop
 from robodyn.tolerances import AT_LIMIT, STOP_SEPARATION
 
-__all__ = ["StopContact", "stop_contact"]
-
 
 @dataclass(frozen=True, eq=False)
 class StopContact:

@@ -18,8 +18,6 @@ from robodyn.simulation.events.witness_function import StepSamples, WitnessFunct
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 
-__all__ = ["StopEvents"]
-
 #: (t, q, v) -> an array of shape (nv,), under all that acts at this instant.
 OfState = Callable[[float, FloatArray, FloatArray], FloatArray]
 

@@ -19,8 +19,6 @@ from robodyn.simulation.events.pure_functions import is_pure
 from robodyn.simulation.events.witness_function import WitnessFunction
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["OfSamples", "SampleNumbers", "event_value", "instants_of", "never", "witness_of"]
-
 
 class SampleNumbers(NDArrayOperatorsMixin):
     """One number of each sample of a motion, for a function that is written for one sample.

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from robodyn.array_types import FloatArray
 from robodyn.simulation.events.event import Action
 
-__all__ = ["StepSamples", "WitnessFunction", "WitnessState"]
-
 
 class StepSamples(NamedTuple):
     """Samples at the start of some steps and at the end of each.

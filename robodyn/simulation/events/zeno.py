@@ -8,8 +8,6 @@ import numpy as np
 
 from robodyn.errors import SimulationError
 
-__all__ = ["Zeno"]
-
 #: Largest number of events at one instant.
 MOST_AT_AN_INSTANT = 100
 #: Behaviour is Zeno if this many successive intervals are shorter than this fraction of a step.

@@ -30,8 +30,6 @@ from robodyn.simulation.integrators.method import (
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
 from robodyn.tolerances import SHORTEST_STEP
 
-__all__ = ["FIFTH", "METHOD", "AcceptedStep", "Adaptive", "AdaptiveSteps", "StiffMotion", "largest"]
-
 Result = TypeVar("Result")
 
 #: The method of fifth order; its last stage stands at the end of the step, and is the next's first.

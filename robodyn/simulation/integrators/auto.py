@@ -16,9 +16,6 @@ from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
 from robodyn.simulation.integrators.implicit import ImplicitSteps
 from robodyn.simulation.integrators.method import Advance, Motion, Start
 
-__all__ = ["METHOD", "Auto"]
-
-
 #: So many samples with steps this short for the explicit pair are made before it is taken again.
 EASY, SAMPLES = 1.0, 10
 

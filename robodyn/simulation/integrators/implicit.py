@@ -19,8 +19,6 @@ from robodyn.simulation.integrators.adaptive import StepControl, largest
 from robodyn.simulation.integrators.method import Advance, Motion, Start, is_breakdown
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
-__all__ = ["METHOD", "Implicit", "ImplicitSteps"]
-
 #: The root of ``x^3 - 3 x^2 + 3/2 x - 1/6`` between 1/6 and 1/2.
 G = 0.43586652150845899942
 #: Weights of the stages before each, without its own, which is G; the last are those of the step.

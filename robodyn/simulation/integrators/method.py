@@ -23,22 +23,6 @@ from robodyn.errors import (
 from robodyn.robot import Robot
 from robodyn.simulation.loads.loads import Loads
 
-__all__ = [
-    "BREAKDOWNS",
-    "OF_THE_MOTION",
-    "Acceleration",
-    "Advance",
-    "Coordinates",
-    "Integrator",
-    "Motion",
-    "Slopes",
-    "Solver",
-    "Start",
-    "coordinates",
-    "coordinates_of",
-    "is_breakdown",
-]
-
 #: (t, q, v) -> acceleration.
 Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
 

@@ -9,8 +9,6 @@ from functools import cached_property
 from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
-__all__ = ["METHODS", "RungeKutta", "Terms", "combined", "nonzero"]
-
 #: (index of a stage, its weight), for the weights that are not zero.
 Terms = tuple[tuple[int, float], ...]
 

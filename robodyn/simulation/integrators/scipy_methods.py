@@ -14,8 +14,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
 from robodyn.simulation.integrators.method import Advance, Motion, Start
 
-__all__ = ["METHODS", "Scipy"]
-
 
 @dataclass(frozen=True)
 class Scipy:

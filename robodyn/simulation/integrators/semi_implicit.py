@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
-__all__ = ["METHOD", "SemiImplicitEuler"]
-
 
 @dataclass(frozen=True)
 class SemiImplicitEuler:

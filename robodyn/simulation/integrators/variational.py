@@ -26,8 +26,6 @@ from robodyn.simulation.integrators.method import Advance, Motion, Start
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import VARIATIONAL_CONVERGED, VARIATIONAL_STALLED
 
-__all__ = ["METHOD", "Variational"]
-
 #: Iterations at most.
 ITERATIONS = 100
 

@@ -23,26 +23,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.tolerances import ACTUATION_RANK, LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
 
-__all__ = [
-    "JointBounds",
-    "Range",
-    "bounds_of",
-    "cut_at_motors",
-    "effort_bounds",
-    "effort_shares",
-    "has_top_speed",
-    "joint_bounds_alone",
-    "limited_motors",
-    "limits_depend_on_motors",
-    "motor_bounds",
-    "motor_joint_bounds",
-    "own_effort_bounds",
-    "speed_bounds",
-    "top_motor_speeds",
-    "within_motors",
-]
-
-
 #: Largest number of times that what motors give beyond their limits is shared among all.
 SHARING_ROUNDS = 100
 

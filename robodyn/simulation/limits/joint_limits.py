@@ -40,8 +40,6 @@ from robodyn.simulation.loads.column_names import (
     speed_units,
 )
 
-__all__ = ["LIMITS", "LimitViolation", "Limits", "limit_violations"]
-
 #: The choices of ``limits=``.
 LIMITS = get_args(LimitsChoice)
 

@@ -10,8 +10,6 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 
-__all__ = ["MotorLimits"]
-
 
 @dataclass(frozen=True)
 class MotorLimits:

@@ -9,8 +9,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 
-__all__ = ["PassedEdges", "passed_edges"]
-
 
 class PassedEdges(NamedTuple):
     """Where columns leave their ranges: at the k lower edges, and then at the k upper edges.

@@ -9,8 +9,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.tolerances import ACTUATION_RANK
 
-__all__ = ["actuated_speeds", "coordinates_of_motors"]
-
 
 @once_per_robot
 def actuated_speeds(robot: Robot) -> tuple[int, ...]:

@@ -24,17 +24,6 @@ from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
 from robodyn.tolerances import QUATERNION_ROUNDING
 
-__all__ = [
-    "base_path",
-    "is_single_precision",
-    "on_ground",
-    "start_of_rows",
-    "start_state",
-    "step_times",
-    "with_stops",
-    "wrenches_on",
-]
-
 _on_ground: RobotCache[Robot] = RobotCache("on ground")
 _with_stops: RobotCache[Robot] = RobotCache("with stops")
 

@@ -8,17 +8,6 @@ from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 
-__all__ = [
-    "coordinate_names",
-    "coordinate_units",
-    "force_unit",
-    "motor_joint_units",
-    "motor_names",
-    "motor_units",
-    "speed_names",
-    "speed_units",
-]
-
 
 @once_per_robot
 def speed_names(robot: Robot) -> tuple[str, ...]:

@@ -12,8 +12,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ActuationError
 from robodyn.motion.joint_path import joined
 
-__all__ = ["Driven", "DrivenPath", "Indices", "check_driven_once"]
-
 Indices = NDArray[np.intp]
 
 

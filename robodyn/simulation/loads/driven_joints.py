@@ -21,17 +21,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import Driven, DrivenPath, Indices, check_driven_once
 from robodyn.tolerances import QUATERNION_NORM
 
-__all__ = [
-    "CHECKED",
-    "DrivenPlaces",
-    "PathOfTime",
-    "determined",
-    "driven_joints",
-    "driven_places",
-    "independent",
-    "locked_joint",
-]
-
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
 #: Largest number of instants at which a path is checked.

@@ -21,8 +21,6 @@ from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.loads.wrenches_of_time import WrenchesOfTime
 
-__all__ = ["BASE", "Loads", "loads_on"]
-
 _functions: RobotCache[StepFunctions | None] = RobotCache("functions of a step")
 
 #: Names of the inputs of functions for the motion of the base.

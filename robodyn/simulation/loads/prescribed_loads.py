@@ -14,8 +14,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 
-__all__ = ["BaseAt", "PrescribedLoads", "Sampled", "Surroundings", "WrenchFunction", "WrenchesAt"]
-
 #: Function from time [s] to the motion of the base.
 BaseAt = Callable[[float], BaseMotion]
 

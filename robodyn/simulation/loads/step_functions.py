@@ -10,8 +10,6 @@ from robodyn.codegen import Function
 from robodyn.errors import ActuationError, SingularError
 from robodyn.robot import Robot
 
-__all__ = ["StepFunctions", "functions_of", "functions_that_move"]
-
 
 @dataclass(frozen=True, eq=False)
 class StepFunctions:

@@ -12,8 +12,6 @@ from numpy.typing import DTypeLike
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 
-__all__ = ["LoadsAt", "Table", "instants"]
-
 
 @dataclass(frozen=True, eq=False)
 class LoadsAt:

@@ -13,8 +13,6 @@ from robodyn.arrays import numbers
 from robodyn.errors import ShapeError
 from robodyn.motion.functions import TimeFunction
 
-__all__ = ["WrenchesOfTime", "wrenches_of_time"]
-
 
 @dataclass(frozen=True, eq=False)
 class WrenchesOfTime:

@@ -8,8 +8,6 @@ from typing import Any
 from robodyn.errors import SimulationError, SimulationInterrupted
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["OnError", "attaching_trajectory", "detach_trajectory"]
-
 #: Attribute in which exceptions of other packages get the trajectory.
 NOTE = "The motion until then is the .trajectory of this exception."
 

@@ -13,8 +13,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.motion.breakdown import OnError
 
-__all__ = ["BrokenMotions"]
-
 #: Largest number of motions that a message names.
 NAMED = 10
 

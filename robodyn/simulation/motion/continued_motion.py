@@ -17,8 +17,6 @@ from robodyn.simulation.limits.bounds import limits_depend_on_motors, within_mot
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
-__all__ = ["ContinuedMotion", "DoneSteps", "joined"]
-
 #: Number of steps that are prepared and recorded together, and of instants whose paths are
 #: evaluated together.
 STEPS_AHEAD, STEPS_IN_TABLES = 1024, 32

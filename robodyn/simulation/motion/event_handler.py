@@ -19,8 +19,6 @@ from robodyn.simulation.motion.mode import project_state
 from robodyn.simulation.motion.motion_state import MotionState
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["EventHandler"]
-
 
 class EventHandler:
     """The events of a motion.

@@ -27,8 +27,6 @@ from robodyn.simulation.motion.speculative_steps import LONGEST_BLOCK, Speculati
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["simulate_motion"]
-
 #: Number of steps between reports of progress, unless steps are done in larger blocks.
 STEPS_PER_REPORT = 50
 

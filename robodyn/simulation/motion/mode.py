@@ -30,8 +30,6 @@ from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints, locked_joint
 from robodyn.tolerances import LOOP_OPEN
 
-__all__ = ["Mode", "initial_mode", "project_state"]
-
 
 @dataclass(frozen=True, eq=False)
 class Mode:

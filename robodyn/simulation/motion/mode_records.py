@@ -18,8 +18,6 @@ from robodyn.simulation.trajectory.phases import joined
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["ModeRecords"]
-
 
 class ModeRecords:
     """Samples and events of a motion.

@@ -20,8 +20,6 @@ from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import SAME_TIME
 
-__all__ = ["MotionState"]
-
 
 class MotionState:
     """A motion at its present instant.

@@ -28,8 +28,6 @@ from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["MotionOptions"]
-
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
 

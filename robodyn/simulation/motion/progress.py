@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from robodyn.errors import ShapeError
 
-__all__ = ["Progress", "bar", "reporter"]
-
 #: Called with the finished part, 0 to 1.
 Progress = Callable[[float], None]
 

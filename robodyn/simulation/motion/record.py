@@ -31,8 +31,6 @@ from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["Record"]
-
 #: Number of elements in memory of a record that is written to files.
 NUMBERS_IN_MEMORY = 1 << 20
 

@@ -23,9 +23,6 @@ from robodyn.simulation.motion.sample_checks import first_flat_sample, first_wro
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
-__all__ = ["RecordedSteps"]
-
-
 #: Number of steps of all robots, and of each, between checks for an interrupt.
 STEPS_OF_ALL, STEPS_OF_ONE = 2_000_000, 50_000
 

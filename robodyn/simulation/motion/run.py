@@ -17,8 +17,6 @@ from robodyn.simulation.motion.zero_order_hold import (
 )
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["run_motion"]
-
 
 def run_motion(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Trajectory:
     """Simulate a motion of one state or of a batch, with warnings if it is not accurate."""

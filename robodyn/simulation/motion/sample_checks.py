@@ -11,8 +11,6 @@ from robodyn.errors import AssemblyError, InconsistentStateError, RobodynError, 
 from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_APART, SINGULAR_MOTION
 
-__all__ = ["first_flat_sample", "first_wrong_sample"]
-
 #: Number of samples that are checked together.
 TOGETHER = 64
 

@@ -17,8 +17,6 @@ from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
-__all__ = ["simulate_each"]
-
 #: Arrays of a sample.
 STATE = ("q", "v", "a", "tau")
 

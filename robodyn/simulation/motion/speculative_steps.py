@@ -17,8 +17,6 @@ from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.events.witness_function import StepSamples
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 
-__all__ = ["LONGEST_BLOCK", "SpeculativeSteps"]
-
 #: Numbers of steps: of the largest block, of the first of a mode, and of one after a step that may
 #: have had an event.
 LONGEST_BLOCK, FIRST_BLOCK, SHORTEST_BLOCK = 2048, 128, 4

@@ -26,8 +26,6 @@ from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
-__all__ = ["UnstableHold", "explaining_unstable_hold", "unstable_hold", "warn_of_unstable_hold"]
-
 #: Steps of finite differences in coordinates and speeds.
 DIFFERENCE = 1e-6
 #: Largest number of times that a step is halved in the search for a stable one.

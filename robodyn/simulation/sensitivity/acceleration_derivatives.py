@@ -28,8 +28,6 @@ from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.tables import LoadsAt
 from robodyn.simulation.sensitivity.dual_array import DualArray
 
-__all__ = ["AccelerationDerivatives"]
-
 
 class AccelerationDerivatives:
     """Accelerations of all states of a batch, with their derivatives.

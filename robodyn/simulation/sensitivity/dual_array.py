@@ -9,8 +9,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["DualArray"]
-
 
 @dataclass(frozen=True, eq=False)
 class DualArray:

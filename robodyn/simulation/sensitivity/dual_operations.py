@@ -31,8 +31,6 @@ from robodyn.simulation.step.operations.numeric import while_any_open
 from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
-__all__ = ["DualOperations", "derivative", "rates"]
-
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[DualArray, DualArray, FloatArray]
 

@@ -18,8 +18,6 @@ from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN
 
-__all__ = ["jacobian_of_steps", "robot_of_steps", "steps_along"]
-
 
 def robot_of_steps(run: Trajectory) -> Robot:
     """The robot of a motion without events, whose samples are the ends of steps.

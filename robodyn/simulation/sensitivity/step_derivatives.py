@@ -21,8 +21,6 @@ from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
 from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
-__all__ = ["StepDerivatives", "step_derivatives"]
-
 
 @dataclass(frozen=True, eq=False)
 class StepDerivatives:

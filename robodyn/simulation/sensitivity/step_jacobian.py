@@ -24,8 +24,6 @@ from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.dual_operations import DualOperations
 from robodyn.simulation.step.operations.step import step
 
-__all__ = ["StepJacobian"]
-
 
 class StepJacobian:
     """Steps of a robot, with derivatives.

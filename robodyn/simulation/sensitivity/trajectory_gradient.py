@@ -39,8 +39,6 @@ from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN
 
-__all__ = ["TrajectoryGradient", "trajectory_gradient"]
-
 #: Number of steps that are differentiated together.
 AT_ONCE = 500
 

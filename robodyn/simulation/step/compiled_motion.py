@@ -18,8 +18,6 @@ from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
 from robodyn.simulation.step.machine_code.step_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
 
-__all__ = ["CompiledMotion"]
-
 #: Largest number of robots in a block, so that the data of a step fit into the CPU's caches; and
 #: the smallest one, if there are few robots for each thread.
 BLOCK, SMALLEST_BLOCK = 64, 8

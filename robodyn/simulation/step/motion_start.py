@@ -11,8 +11,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.step.operations.numeric import NumericOperations
 from robodyn.tolerances import LOOP_OPEN
 
-__all__ = ["closed_start"]
-
 #: Largest rate of gaps per unit of speed, over the gap at the start, that the gap explains [1/s].
 SLACK = 10.0
 

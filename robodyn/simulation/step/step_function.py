@@ -29,8 +29,6 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of
 
-__all__ = ["step_function"]
-
 #: Names of the inputs for the motion of driven joints.
 DRIVEN = ("driven_position", "driven_velocity", "driven_acceleration")
 

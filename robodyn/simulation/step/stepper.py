@@ -28,8 +28,6 @@ from robodyn.simulation.step.operations.numeric import NumericOperations
 from robodyn.simulation.step.operations.step import end_of_step, step
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["Stepper"]
-
 #: Largest number of speeds for which derivatives of accelerations are compiled.
 DERIVED = 16
 

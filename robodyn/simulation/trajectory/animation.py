@@ -16,8 +16,6 @@ from robodyn.pictures.stick_figure import StickFigure
 from robodyn.simulation.trajectory.computed_fields import samples_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS
 
-__all__ = ["animate_motion"]
-
 #: Number of points of the curves of traced frames, for each picture.
 FINER = 5
 

@@ -18,8 +18,6 @@ from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, refuse_not_saved
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["COMPUTED", "computed", "forget_defaults", "known_phases", "samples_of"]
-
 
 def samples_of(run: Any, *needed: str) -> Samples:
     """Samples of a trajectory, also of a single state, with what is needed to compute from them.

@@ -15,8 +15,6 @@ from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["JointMotion", "joint_column", "joint_motion"]
-
 #: Largest change of the state in finite differences for accelerations of cut joints [rad, m].
 NEAR = 1e-3
 

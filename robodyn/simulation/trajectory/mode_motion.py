@@ -20,8 +20,6 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.state_space import Mode
 from robodyn.tolerances import MODE_OPEN, STILL_POLE
 
-__all__ = ["mode_motion"]
-
 #: Number of samples in a period, or in the time constant of a mode that does not oscillate.
 SAMPLES = 40
 

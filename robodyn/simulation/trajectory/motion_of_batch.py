@@ -13,8 +13,6 @@ from robodyn.errors import ShapeError
 from robodyn.simulation.loads.prescribed_loads import Surroundings
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["motion_of_batch"]
-
 
 def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
     """The fields of one of several motions, by its index."""

@@ -12,8 +12,6 @@ from robodyn.html_tables import html_table, sparkline
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import force_unit, speed_names, speed_units
 
-__all__ = ["motion_table"]
-
 HEAD = ("joint", "position", "from", "to", "largest speed", "largest torque")
 
 

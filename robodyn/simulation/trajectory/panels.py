@@ -28,8 +28,6 @@ from robodyn.simulation.loads.column_names import (
     speed_units,
 )
 
-__all__ = ["PANELS", "default_panels", "panel"]
-
 #: Name of the panel of torques over their limits.
 TORQUE_USE = "torque utilisation"
 

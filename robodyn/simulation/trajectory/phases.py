@@ -15,9 +15,6 @@ from robodyn.simulation.control.recorded_states import joined_states
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = ["at_instants", "joined", "slice_phases"]
-
-
 #: `robodyn.Trajectory`, which uses this file.
 Motion = TypeVar("Motion", bound=Any)
 

@@ -12,8 +12,6 @@ from robodyn.simulation.loads.arguments import step_times
 from robodyn.simulation.trajectory.states.interpolation import between
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["instants_of", "resampled"]
-
 #: Largest number of samples; a step that leads to more is probably given in a wrong unit.
 MAX_SAMPLES = 50_000_000
 

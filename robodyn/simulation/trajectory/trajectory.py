@@ -46,8 +46,6 @@ from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
 
-__all__ = ["Trajectory"]
-
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:

@@ -15,8 +15,6 @@ from robodyn.html_tables import html_table
 from robodyn.pictures.curves import Panel, draw
 from robodyn.studies.sweep.table import SweepTable
 
-__all__ = ["Comparison"]
-
 #: Largest number of failures that the printed table describes; it counts all of them.
 SHOWN = 3
 

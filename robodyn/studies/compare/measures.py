@@ -13,8 +13,6 @@ from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, speed
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.task import Task, joint_errors, motors_of
 
-__all__ = ["measured"]
-
 #: Number of states whose joint wrenches are computed at once.
 BLOCK = 8192
 

@@ -35,8 +35,6 @@ from robodyn.studies.compare.measures import measured
 from robodyn.studies.compare.task import PoseOfTime, motors_of, starts_of, task_of
 from robodyn.studies.sweep.run import sweep
 
-__all__ = ["compare"]
-
 #: Size of the cache of base motions, which all motions evaluate at the same instants.
 CACHED = 1 << 16
 

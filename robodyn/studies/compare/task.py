@@ -20,8 +20,6 @@ from robodyn.simulation.loads.arguments import start_state
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import START_CLOSED
 
-__all__ = ["PoseOfTime", "Task", "joint_errors", "motors_of", "starts_of", "task_of"]
-
 #: Time [s] -> pose, shape (4, 4), in the world.
 PoseOfTime = Callable[[float], FloatArray]
 

@@ -14,8 +14,6 @@ from typing import Any
 from robodyn.errors import MissingExtraError, ShapeError, SweepError
 from robodyn.studies.sweep.rows import Done, RowResult, StudyCall, StudyRunner
 
-__all__ = ["by_dask"]
-
 #: Tasks queued at the scheduler, per thread of a worker.
 WAITING = 4
 

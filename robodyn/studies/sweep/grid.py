@@ -12,8 +12,6 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError
 
-__all__ = ["ROW", "ArgumentValues", "Grid", "grid_of"]
-
 #: Name of the dimension if values are given row by row.
 ROW = "row"
 

@@ -18,8 +18,6 @@ from robodyn.studies.sweep.grid import ArgumentValues, Grid
 from robodyn.studies.sweep.rows import Study
 from robodyn.version import __version__
 
-__all__ = ["differences", "digest", "identity"]
-
 #: Types whose ``repr`` is their whole content.
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 

@@ -13,8 +13,6 @@ from robodyn.arrays import named
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.pictures.figure import COLORS, LINES, Canvas, legend_beside
 
-__all__ = ["draw_sweep"]
-
 #: Values of a second argument that are drawn as curves. More are drawn as colours.
 CURVES = 8
 

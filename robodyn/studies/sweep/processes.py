@@ -21,8 +21,6 @@ from robodyn.codegen import get_num_threads, set_num_threads
 from robodyn.errors import SweepError
 from robodyn.studies.sweep.rows import Done, RowResult, StudyCall, StudyRunner
 
-__all__ = ["by_processes"]
-
 #: After how many workers have died of a task it is given up.
 DEATHS = 2
 

@@ -17,8 +17,6 @@ from robodyn.errors import ShapeError
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.sweep.grid import Grid
 
-__all__ = ["Done", "RowResult", "Study", "StudyCall", "StudyRunner", "tasks_of"]
-
 #: Kinds of numpy arrays that results may have: bool, real and complex numbers, text.
 RESULTS = "biufcU"
 

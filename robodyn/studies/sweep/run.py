@@ -30,8 +30,6 @@ from robodyn.studies.sweep.store import Store, storing
 from robodyn.studies.sweep.table import SweepTable, table_of
 from robodyn.studies.sweep.threads import by_threads
 
-__all__ = ["sweep"]
-
 
 @checked_arguments
 def sweep(

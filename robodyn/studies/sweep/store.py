@@ -21,8 +21,6 @@ from robodyn.files import replacing
 from robodyn.studies.sweep.identity import differences
 from robodyn.studies.sweep.rows import Done, RowResult
 
-__all__ = ["Coords", "Store", "read", "storing", "written"]
-
 #: By name of a value: the dimensions that it runs along, and its labels.
 Coords = Mapping[str, tuple[tuple[str, ...], Array]]
 

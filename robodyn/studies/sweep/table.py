@@ -18,8 +18,6 @@ from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.rows import RowResult
 from robodyn.studies.sweep.store import Coords, read, written
 
-__all__ = ["SweepTable", "table_of"]
-
 
 def to_pandas(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     """One line a row; an array of one shape in all rows becomes columns ``name[i,j]``."""

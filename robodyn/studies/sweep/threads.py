@@ -17,8 +17,6 @@ from robodyn.caller import for_threads
 from robodyn.codegen import get_num_threads
 from robodyn.studies.sweep.rows import Done, StudyCall, StudyRunner
 
-__all__ = ["by_threads"]
-
 #: How much more threads have to compute in the same time than one thread does: all of the time, as
 #: long as none has computed alone.
 GAIN = 1.15

@@ -25,8 +25,6 @@ from robodyn.joints.common.described import described_subspace
 from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import TreeJoint, spanning_tree
 
-__all__ = ["check", "massless_motions"]
-
 
 def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
     """Joints without inertia: no mass in the whole branch, or none about the axis.

@@ -12,8 +12,6 @@ from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.errors import UrdfWarning
 from robodyn.joints import KINDS
 
-__all__ = ["doubtful_masses", "suspicions"]
-
 #: Angles above this [rad] are probably degrees.
 TURN = 2.0 * math.pi + 0.01
 #: Position limits above this [rad] are probably degrees; ten turns of a winch are below it.

@@ -7,17 +7,6 @@ import re
 from robodyn.errors import UrdfError
 from robodyn.urdf.common.xml import Element, local_name, parse_xml, root_tag
 
-__all__ = [
-    "EXTENDED_URDF",
-    "MJCF",
-    "SDF",
-    "URDF",
-    "XACRO",
-    "document_kind",
-    "other_format",
-    "outer_kind",
-]
-
 URDF = "URDF"
 XACRO = "xacro"
 MJCF = "MJCF"

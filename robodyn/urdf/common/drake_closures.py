@@ -9,8 +9,6 @@ from robodyn.joints import distance, spherical
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
-__all__ = ["read_drake_closure"]
-
 _ZERO = (0.0, 0.0, 0.0)
 
 

@@ -13,21 +13,6 @@ from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
 
-__all__ = [
-    "LOOP_WORDS",
-    "TREE_WORDS",
-    "UNLIMITED",
-    "JointDynamics",
-    "constant_tags",
-    "limits_of_loop",
-    "plain_limits",
-    "position_limits",
-    "read_axes",
-    "read_constants",
-    "read_dynamics",
-    "read_limits",
-]
-
 X: Vector = (1.0, 0.0, 0.0)
 Y: Vector = (0.0, 1.0, 0.0)
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-__all__ = ["attributes", "child", "element"]
-
 
 def attributes(**values: object) -> str:
     """Attributes of a tag, each after a blank; those that are ``None`` are left out."""

@@ -10,8 +10,6 @@ from typing import Any
 from robodyn.errors import PackageError, ShapeError, UrdfError
 from robodyn.urdf.common.xml import decode, parse_xml, read_bytes
 
-__all__ = ["PackageDirs", "Packages", "folders_around", "is_in_package"]
-
 Folder = str | os.PathLike[str]
 
 #: Folders by package name; or folders that are packages or contain some, and pairs of both.

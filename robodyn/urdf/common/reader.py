@@ -14,8 +14,6 @@ from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.urdf.common.report import problem_of
 from robodyn.urdf.common.xml import Element, line_of, local_name
 
-__all__ = ["EXPAND", "Reader", "in_line"]
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 

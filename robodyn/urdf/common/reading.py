@@ -18,7 +18,6 @@ from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_byte
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
 
 #: Number of characters beyond which no system has a path.
 LONGEST_PATH = 4096

@@ -9,15 +9,6 @@ from typing import Any, NoReturn
 from robodyn.caller import warn
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
-__all__ = [
-    "as_warning",
-    "give_warnings",
-    "problem_of",
-    "raise_or_warn",
-    "record",
-    "tolerable",
-]
-
 _NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
 
 #: Largest number of different warnings that are shown; the others are counted.

@@ -13,18 +13,6 @@ from typing import Any
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf.common.joint_values import LOOP_WORDS, TREE_WORDS, constant_tags
 
-__all__ = [
-    "DRAKE_IN_SDF",
-    "GENERAL",
-    "ONLY_OF_KIND",
-    "ROOT",
-    "SDF_JOINT",
-    "SDF_POSE",
-    "Rule",
-    "owners",
-    "rule",
-]
-
 
 @dataclass(frozen=True)
 class Rule:

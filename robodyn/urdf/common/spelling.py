@@ -14,8 +14,6 @@ from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.schema import GENERAL, ONLY_OF_KIND, ROOT, Rule, owners
 from robodyn.urdf.common.xml import Element, local_name
 
-__all__ = ["LOOKS_LIKE_CLOSURE", "check_spelling"]
-
 #: Tags that may close a loop. An unknown one is an error: ignoring it would change the mechanism.
 LOOKS_LIKE_CLOSURE = re.compile(
     r"loop|constraint|coupling|equality|closure|closed|connect|weld|cut_?joint|successor|sucessor"

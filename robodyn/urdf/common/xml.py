@@ -16,20 +16,6 @@ from lxml import etree
 
 from robodyn.errors import UrdfError, UrdfWarning
 
-__all__ = [
-    "MAX_BYTES",
-    "Element",
-    "decode",
-    "decode_leniently",
-    "fragment",
-    "line_of",
-    "local_name",
-    "parse_xml",
-    "read_bytes",
-    "recovered",
-    "root_tag",
-]
-
 Element = etree._Element
 
 #: Largest file that is read. The largest robots of the public collections have 2 MB.

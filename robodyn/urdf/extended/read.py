@@ -32,8 +32,6 @@ from robodyn.joints import fixed, spherical, universal
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.extended.yaml_values import Word, YamlValues
 
-__all__ = ["read_extension"]
-
 _AXES: dict[str, Vector] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 BALL = "SPHERICAL"
 #: Word -> kind, first and second axis.

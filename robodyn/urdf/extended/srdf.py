@@ -18,8 +18,6 @@ from robodyn.urdf.common.schema import Rule
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element, decode, local_name, parse_xml, read_bytes
 
-__all__ = ["read_rotor_params"]
-
 _JOINT = Rule(frozenset(("name", "mass", "gear_ratio")))
 _ROTORS = Rule(frozenset(), {"joint": _JOINT})
 #: Of the other elements of an SRDF nothing is read.

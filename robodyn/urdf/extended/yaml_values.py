@@ -10,8 +10,6 @@ from typing import Any
 from robodyn.errors import MissingExtraError, UnknownNameError, UrdfError
 from robodyn.urdf.common.xml import decode, read_bytes
 
-__all__ = ["Word", "YamlValues"]
-
 #: How YAML writes an empty value.
 _NULL = "tag:yaml.org,2002:null"
 

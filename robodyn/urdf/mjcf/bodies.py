@@ -19,8 +19,6 @@ from robodyn.joints import continuous, fixed, floating, prismatic, revolute, sph
 from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
 
-__all__ = ["Bodies", "pose_of"]
-
 
 class Bodies:
     """Links and joints, in the order of MuJoCo's bodies; sites come last."""

@@ -17,8 +17,6 @@ from robodyn.errors import MissingExtraError, UrdfError
 from robodyn.urdf.common.xml import decode_leniently, read_bytes
 from robodyn.urdf.mjcf.model import CompiledModel
 
-__all__ = ["compiled_model"]
-
 #: Attributes that name files and folders.
 _NAMES_FILE = re.compile(r"\b(file\w*|\w+dir)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 

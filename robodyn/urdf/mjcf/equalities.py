@@ -20,8 +20,6 @@ from robodyn.tolerances import SAME_POSITION
 from robodyn.urdf.mjcf.bodies import pose_of
 from robodyn.urdf.mjcf.model import CompiledModel
 
-__all__ = ["Equalities"]
-
 
 class RelatedJoints:
     """Joints to which relations are added, one after the other."""

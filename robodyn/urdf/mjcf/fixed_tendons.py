@@ -19,8 +19,6 @@ from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.joints import prismatic
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
 
-__all__ = ["FixedTendons"]
-
 
 class FixedTendons:
     """What fixed tendons become.

@@ -17,8 +17,6 @@ from robodyn.force_elements.stokes_drag import StokesDrag
 from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.urdf.mjcf.model import CompiledModel
 
-__all__ = ["Tendons", "body_forces", "unread_of_medium"]
-
 
 def body_forces(compiled: CompiledModel) -> Iterator[DescribedElement]:
     """The ``gravcomp`` of each body, and what the viscosity of the medium is to it."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["CompiledModel", "Passive"]
-
 
 class Names:
     """Names of links (bodies, sites, frames between joints) and of joints (loops too).

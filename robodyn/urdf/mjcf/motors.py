@@ -16,8 +16,6 @@ import numpy as np
 from robodyn.description import Actuator, Joint
 from robodyn.urdf.mjcf.model import CompiledModel
 
-__all__ = ["Motors", "on_independent_joints"]
-
 
 class Motors:
     """Motors by joint, and what actuators are beside that.

@@ -22,8 +22,6 @@ from robodyn.urdf.mjcf.forces import Tendons, body_forces, unread_of_medium
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
 from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
 
-__all__ = ["read_mjcf"]
-
 #: Gravity where nobody says another [m/s^2].
 EARTH = (0.0, 0.0, -9.81)
 

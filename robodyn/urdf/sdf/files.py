@@ -11,8 +11,6 @@ from robodyn.errors import UrdfError
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.xml import decode, parse_xml, read_bytes
 
-__all__ = ["model_file"]
-
 #: Environment variables that list folders of models.
 VARIABLES = ("SDF_PATH", "GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 #: File in the folder of a model that names its SDF file.

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from robodyn.errors import TopologyError, UnknownNameError
 
-__all__ = ["MODEL", "SEPARATOR", "Frames", "inverse"]
-
 #: The name of the frame of the model that the name is written in.
 MODEL = "__model__"
 SEPARATOR = "::"

@@ -23,8 +23,6 @@ from robodyn.urdf.sdf.frames import Frames
 from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint
 from robodyn.urdf.sdf.loops import direction_in, exactly_placed
 
-__all__ = ["Hinges", "coordinate_name"]
-
 
 def is_split(joint: SdfJoint) -> bool:
     """Whether a joint with two axes is two hinges, because one of them has values of its own."""

@@ -21,19 +21,6 @@ from robodyn.urdf.common.xml import Element, line_of, local_name
 from robodyn.urdf.sdf.frames import MODEL, SEPARATOR
 from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, truth_of
 
-__all__ = [
-    "JOINT_TYPES",
-    "WORLD",
-    "SdfAxis",
-    "SdfJoint",
-    "merged_joint",
-    "read_axes",
-    "read_joint",
-    "scoped",
-    "scoped_axis",
-    "scoped_joint",
-]
-
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
 
 

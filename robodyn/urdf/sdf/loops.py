@@ -21,8 +21,6 @@ from robodyn.urdf.sdf.frames import Frames
 from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint, read_axes, scoped, scoped_axis
 from robodyn.urdf.sdf.values import number_of, text_of
 
-__all__ = ["add_joint_frame", "direction_in", "exactly_placed", "loop_of", "placed", "read_gear"]
-
 
 def add_joint_frame(frames: Frames, joint: SdfJoint) -> None:
     """Add the frame of a joint, which moves with its child and has the name of the joint."""

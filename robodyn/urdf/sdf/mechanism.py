@@ -22,8 +22,6 @@ from robodyn.urdf.sdf.joint import WORLD, SdfJoint, scoped, scoped_joint
 from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed, read_gear
 from robodyn.urdf.sdf.model import SdfModel
 
-__all__ = ["mechanism_of"]
-
 
 @dataclass(frozen=True)
 class _Bond:

@@ -13,8 +13,6 @@ from robodyn.urdf.sdf.joint import SdfJoint, merged_joint
 from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed
 from robodyn.urdf.sdf.values import SdfPose
 
-__all__ = ["SdfModel", "Source"]
-
 #: Up to this version axes are in the frame of the model.
 AXES_IN_MODEL = (1, 4)
 

@@ -28,8 +28,6 @@ from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.schema import check_model, check_sdf
 from robodyn.urdf.sdf.values import number_of, read_sdf_pose, text_of, truth_of
 
-__all__ = ["ModelReader"]
-
 _MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}
 
 

@@ -21,8 +21,6 @@ from robodyn.urdf.sdf.models import ModelReader
 from robodyn.urdf.sdf.schema import check_model, check_sdf
 from robodyn.urdf.sdf.values import read_sdf_pose
 
-__all__ = ["read_sdf"]
-
 #: Gravity of a world that says nothing else, and what it is rounded to.
 GRAVITY = (0.0, 0.0, -9.81)
 #: How much is said of what is not read.

@@ -9,9 +9,6 @@ from robodyn.urdf.common.schema import DRAKE_IN_SDF, SDF_JOINT, SDF_POSE, Rule, 
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element
 
-__all__ = ["check_model", "check_sdf"]
-
-
 #: SDF has many elements beside those that are read: unknown ones are warned of.
 _rule = functools.partial(rule, unknown="warning")
 

@@ -10,8 +10,6 @@ from robodyn.description import Pose
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 
-__all__ = ["SdfPose", "number_of", "read_sdf_pose", "text_of", "truth_of"]
-
 #: Largest float of simulators, which they write for "no limit".
 _LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
 IDENTITY = Pose()

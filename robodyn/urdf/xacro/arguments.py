@@ -13,8 +13,6 @@ import numpy as np
 
 from robodyn.errors import ShapeError
 
-__all__ = ["Arguments", "Value", "given_arguments"]
-
 #: What an argument may be given as.
 Value = str | bool | int | float | os.PathLike[str]
 

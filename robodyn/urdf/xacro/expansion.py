@@ -19,8 +19,6 @@ from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_
 from robodyn.urdf.xacro.arguments import Arguments
 from robodyn.urdf.xacro.process import ask
 
-__all__ = ["expand"]
-
 #: Largest number of characters that an error repeats of what xacro says.
 SAID = 1000
 

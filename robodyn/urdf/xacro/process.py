@@ -16,8 +16,6 @@ from typing import Any
 
 from robodyn.errors import UrdfError
 
-__all__ = ["ask"]
-
 #: What the expansion of one file may take, in seconds and bytes.
 TIME = 30.0
 MEMORY = 2**30

@@ -25,8 +25,6 @@ from xml.dom import (
 )
 from xml.parsers.expat import ExpatError
 
-__all__ = ["main"]
-
 _KEY = "robodyn"
 
 #: What xacro's Python may do to the world around it, by the beginnings of names of audit events.

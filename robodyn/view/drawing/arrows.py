@@ -14,18 +14,6 @@ from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.forces import Forces
 from robodyn.view.drawing.scene import FORCE, MOMENT, TORQUE, Rgb, in_light
 
-__all__ = [
-    "KINDS",
-    "SPACE",
-    "Arrow",
-    "ArrowDrawing",
-    "Scale",
-    "arrows",
-    "measured",
-    "placed",
-    "scale",
-]
-
 #: Width of a character, height of a line and margin around a text [px].
 CHARACTER, LINE_HEIGHT, MARGIN = 7.2, 17.0, 3.0
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["WINDOW", "Camera", "camera_of", "looking_at"]
-
 #: Vertical field of view [rad] and size of the window [px] while no page is open.
 FIELD, WINDOW = np.radians(75.0), (1280, 800)
 

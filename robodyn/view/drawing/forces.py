@@ -12,8 +12,6 @@ from robodyn.description.stick_figure import JointMark
 from robodyn.robot import Robot
 from robodyn.view.drawing.scene import marks_of
 
-__all__ = ["Forces", "forces"]
-
 
 @dataclass(frozen=True, eq=False)
 class Forces:

@@ -12,8 +12,6 @@ from robodyn.robot import Robot
 from robodyn.tolerances import LOOP_GAP_SHOWN
 from robodyn.view.drawing.scene import LINE, wxyz
 
-__all__ = ["GapDrawing", "gap_text", "is_closed", "open_gaps"]
-
 
 def is_closed(robot: Robot, q: FloatArray) -> bool:
     """Whether the loops are closed at a posture, shape (nq,), to within the robot's tolerance."""

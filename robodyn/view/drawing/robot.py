@@ -18,8 +18,6 @@ from robodyn.view.drawing.camera import looking_at
 from robodyn.view.drawing.gaps import GapDrawing
 from robodyn.view.drawing.scene import CUT, JOINT, STICK, LinkPlaces, extent, marks_of, wxyz
 
-__all__ = ["Drawing"]
-
 
 class Drawing:
     """Nodes of a robot's links, joints and open loops; `place` moves them.

@@ -11,22 +11,6 @@ from robodyn.description.stick_figure import JointMark, joint_marks, sticks
 from robodyn.joints import fixed
 from robodyn.robot import Robot
 
-__all__ = [
-    "CUT",
-    "FORCE",
-    "JOINT",
-    "LINE",
-    "MOMENT",
-    "STICK",
-    "TORQUE",
-    "LinkPlaces",
-    "Rgb",
-    "extent",
-    "in_light",
-    "marks_of",
-    "wxyz",
-]
-
 #: Red, green, blue, 0 to 255.
 Rgb = tuple[int, int, int]
 

@@ -14,8 +14,6 @@ from robodyn.view.drawing.forces import forces
 from robodyn.view.drawing.scene import CUT, FORCE, JOINT, LINE, MOMENT, TORQUE, Rgb
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["ForcesPanel", "Legend", "PartsPanel", "legend_rows", "reference_length"]
-
 
 class PartsPanel:
     """Shapes, skeleton, and notes on what could not be shown."""

@@ -7,8 +7,6 @@ import time
 
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["PlaybackPanel"]
-
 #: Largest frame rate of playback [1/s].
 RATE = 30.0
 

@@ -10,8 +10,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
-__all__ = ["Slider", "SliderPosture", "move", "near_options", "sliders", "with_values"]
-
 #: Range of a slider without limits to either side [rad], rounded to the digits that it shows.
 HALF_TURN = 3.1416
 

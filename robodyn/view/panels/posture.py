@@ -8,8 +8,6 @@ from robodyn.view.drawing.gaps import gap_text, open_gaps
 from robodyn.view.panels.posing import sliders
 from robodyn.view.panels.viewer import PanelViewer
 
-__all__ = ["PosePanel"]
-
 
 class PosePanel:
     """Sliders for the independent joints; for all joints if no closed posture is known."""

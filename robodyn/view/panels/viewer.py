@@ -14,8 +14,6 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.view.drawing.robot import Drawing
 from robodyn.view.panels.posing import Slider
 
-__all__ = ["PanelViewer"]
-
 
 class PanelViewer(Protocol):
     """Interface of the viewer that panels use; see `robodyn.view.app.Viewer`."""

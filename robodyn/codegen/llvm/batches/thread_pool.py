@@ -19,8 +19,6 @@ from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["HEAD", "SHARED", "WORKER", "WORTHWHILE", "thread_pool_ir"]
-
 #: Work (rows times operations) below which a second thread costs more than it brings, and for which
 #: each further thread is called.
 SHARED = 100_000

@@ -20,17 +20,6 @@ from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import ShapeError
 
-__all__ = [
-    "get_num_threads",
-    "limit_address",
-    "parallel_for",
-    "parallel_for_address",
-    "pool",
-    "processors",
-    "set_num_threads",
-    "start",
-]
-
 #: Largest number of threads.
 MAX_THREADS = 256
 

@@ -17,8 +17,6 @@ import numpy as np
 
 from robodyn.codegen.llvm.builder.values import REAL, Number, Variable
 
-__all__ = ["Code", "module_ir"]
-
 #: Operations by the kind of number, on integers and on real numbers.
 _OPERATIONS = {
     "+": ("add", "fadd contract"),

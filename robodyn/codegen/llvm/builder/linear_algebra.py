@@ -5,8 +5,6 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.matrices import Matrix, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["copy", "product", "solve_triangular"]
-
 
 def product(
     A: Matrix, B: Matrix, C: Matrix, shape: tuple[Number | int, ...], transposed: str = "NN",

@@ -12,8 +12,6 @@ from robodyn.codegen.llvm.target.lapack import add_routines
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import chosen_target
 
-__all__ = ["LoadedFunction", "c_function", "load_program", "program_code"]
-
 
 def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, MachineCode]:
     """Address of a function in the machine code of a program, and what owns the code.

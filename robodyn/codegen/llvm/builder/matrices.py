@@ -8,8 +8,6 @@ from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.target.lapack import SIGNATURES
 
-__all__ = ["INFO", "Indices", "Matrix", "call_routine"]
-
 #: Stands for the last argument of a LAPACK routine, its status.
 INFO = object()
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["Buffer", "Rows", "call_rows"]
-
 
 class Buffer(NamedTuple):
     """Real numbers in memory, row after row.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-__all__ = ["REAL", "Number", "Variable", "Writer"]
-
 #: Kinds of real numbers.
 REAL = ("double", "float")
 

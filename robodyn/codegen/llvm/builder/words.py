@@ -9,8 +9,6 @@ from robodyn.codegen.llvm.builder.matrices import Indices
 from robodyn.codegen.llvm.builder.rows import Buffer
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["Words"]
-
 
 class Words:
     """Numbers and addresses in a table.

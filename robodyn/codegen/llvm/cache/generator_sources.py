@@ -14,8 +14,6 @@ from importlib.util import find_spec
 
 from robodyn.codegen.llvm.target.once import Memo
 
-__all__ = ["generator_digest", "generator_modules"]
-
 #: Imports of this package, at the top of a module or within a function.
 _IMPORT = re.compile(r"^\s*from (robodyn[\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 

@@ -21,8 +21,6 @@ from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.version import __version__
 
-__all__ = ["cached", "folder", "generator_key", "not_stored", "program_key", "store"]
-
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
 

@@ -20,8 +20,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["LARGEST", "lately_swept", "read", "sweep", "write"]
-
 _MAGIC = b"robodyn2"
 _HEAD = len(_MAGIC) + 32
 

@@ -32,8 +32,6 @@ from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
 from robodyn.version import __version__
 
-__all__ = ["FOLDERS", "MOST", "cached_program"]
-
 #: Folders of this package whose source is part of the key: the classes and functions that programs
 #: are traced from are defined there.
 FOLDERS = (

@@ -26,7 +26,6 @@ from robodyn.codegen.llvm.target.target import chosen_target
 if TYPE_CHECKING:
     from subprocess import Popen
 
-__all__ = ["Background", "background"]
 
 #: Time [s] during which orders are collected, so that one process compiles them.
 GATHER = 0.5

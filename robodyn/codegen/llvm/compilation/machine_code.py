@@ -15,8 +15,6 @@ from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, prepare
 from robodyn.progress import progress
 
-__all__ = ["MachineCode", "machine_code"]
-
 
 class MachineCode:
     """Machine code in memory: that of the first tier until the full code replaces it.

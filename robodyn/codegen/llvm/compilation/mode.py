@@ -9,8 +9,6 @@ from robodyn.arguments import checked_arguments
 from robodyn.errors import SettingsError
 from robodyn.literals import Compilation
 
-__all__ = ["get_compilation", "set_compilation"]
-
 _WAYS = get_args(Compilation)
 
 _chosen: Compilation | None = None

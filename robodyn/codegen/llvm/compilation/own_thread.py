@@ -13,8 +13,6 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["in_own_thread"]
-
 Result = TypeVar("Result")
 
 #: Bytes of the stack, the same as for main threads.

@@ -11,8 +11,6 @@ from typing import Literal
 
 from robodyn.codegen.llvm.target.target import in_registers, object_code, optimised
 
-__all__ = ["Recipe"]
-
 
 @dataclass(frozen=True)
 class Recipe:

@@ -14,8 +14,6 @@ from robodyn.codegen.llvm.cache.object_code import folder, store
 from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.target import Target, chosen_target
 
-__all__ = ["Order", "main"]
-
 #: Key, IR and recipe of code that is wanted.
 Order = tuple[str, str, Recipe]
 

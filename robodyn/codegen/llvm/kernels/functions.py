@@ -8,8 +8,6 @@ from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.sincos import vector_type
 from robodyn.symbolic.graph import ABS, ARCTAN2, FUNCTIONS, LESS, LESS_EQUAL, SQRT
 
-__all__ = ["function"]
-
 
 def function(code: Code, op: int, dtype: str, lanes: int, given: Sequence[str]) -> str:
     """Write an operation; the name of its result.

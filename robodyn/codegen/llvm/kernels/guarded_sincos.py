@@ -12,8 +12,6 @@ from robodyn.codegen.llvm.kernels.sincos import (
     vector_type,
 )
 
-__all__ = ["GuardedSincos"]
-
 
 class GuardedSincos:
     """Writes sines and cosines into a function.

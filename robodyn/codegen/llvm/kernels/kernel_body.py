@@ -24,8 +24,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = ["EXIT", "Body"]
-
 #: Label of the last block.
 EXIT = "exit"
 

@@ -24,8 +24,6 @@ from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program, scalar_places
 
-__all__ = ["batch_ir", "in_pieces", "scalar_ir", "simple_ir"]
-
 #: Numbers of an output from which on a batch stores it at the end, in order: rows of many states do
 #: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
 LARGE = 256

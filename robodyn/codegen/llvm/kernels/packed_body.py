@@ -13,8 +13,6 @@ from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, ByPrecision, Program
 
-__all__ = ["PackedBody"]
-
 #: Of each lane, whether its number has the other sign.
 Signs = tuple[bool, ...]
 

@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, Program, scalar_places
 
-__all__ = ["Column", "Pack", "Packs", "packs_for"]
-
 #: Lanes of a pack at most: few mechanisms have more limbs that are alike.
 LANES = 4
 

@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.kernels.sincos import constant
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
-__all__ = ["MOST", "MOST_OF_VECTORS", "PieceCode", "with_memory"]
-
 #: Operations of a piece at most, of one state and of vectors of them: values that go from one piece
 #: to the next cost a vector of states more than one, and its code is compiled less often.
 MOST, MOST_OF_VECTORS = 500, 1000

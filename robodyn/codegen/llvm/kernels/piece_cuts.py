@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from robodyn.symbolic.graph import Program
 
-__all__ = ["cuts_of"]
-
 #: Least size of a piece, as a part of the largest.
 LEAST = 0.2
 

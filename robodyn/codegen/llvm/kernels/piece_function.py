@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.kernels.sums import FMA
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, COS, DIV, MUL, SIN
 
-__all__ = ["AnglesFunction", "PieceFunction", "column_functions"]
-
 #: What the functions are given; they read by ``%from`` where they write nothing by ``%to``.
 _ARGUMENTS = ", ".join(f"ptr noalias %{x}" for x in ("rows", "from", "to", "words", "numbers"))
 

@@ -16,8 +16,6 @@ from robodyn.codegen.llvm.kernels.piece_cuts import cuts_of
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
 
-__all__ = ["CONSTANT", "LOCAL", "STORE", "WORD", "WORK", "Angle", "Piece", "Pieces", "Shape"]
-
 #: Beside operations of graphs and `FMA`: to store a value.
 STORE = 9
 

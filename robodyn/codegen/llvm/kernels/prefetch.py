@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from robodyn.codegen.llvm.builder.code import Code
 
-__all__ = ["Prefetch"]
-
 #: Bytes of a line of the caches.
 LINE = 64
 

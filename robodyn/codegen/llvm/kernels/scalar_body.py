@@ -9,8 +9,6 @@ from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
 
-__all__ = ["ScalarBody"]
-
 
 class ScalarBody(Body):
     """One state: numbers are loaded when first used and stored when known."""

@@ -17,8 +17,6 @@ import struct
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.symbolic.graph import ByPrecision
 
-__all__ = ["constant", "largest_angle", "sincos", "slow_function", "slow_name", "vector_type"]
-
 #: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for, with FMA.
 RANGE = {"double": 1e8, "float": 1e5}
 

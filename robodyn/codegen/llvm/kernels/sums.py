@@ -22,19 +22,6 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
-__all__ = [
-    "FMA",
-    "ZERO",
-    "ConstantLane",
-    "Lane",
-    "Sum",
-    "as_lane",
-    "operations",
-    "opposite",
-    "products_in_sums",
-    "shared_factor",
-]
-
 #: Beside operations of graphs: ``x y + z`` rounded once.
 FMA = 8
 

@@ -10,8 +10,6 @@ from robodyn.codegen.llvm.kernels.sums import ZERO, ConstantLane
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.symbolic.graph import CONST, Graph, Program, scalar_places
 
-__all__ = ["Spot", "SuperwordCode", "SuperwordMemory", "spots_of"]
-
 #: Where a result is: output, index there less the lane, whether it has the other sign, lane.
 Spot = tuple[int, int, bool, int]
 

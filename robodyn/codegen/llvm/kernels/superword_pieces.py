@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Port, Program
 
-__all__ = ["SuperwordPieces"]
-
 #: Largest number of products in a function of more than one superword.
 MOST = 400
 

@@ -27,8 +27,6 @@ from robodyn.codegen.llvm.kernels.sums import (
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import INPUT, Graph, Program
 
-__all__ = ["Superword", "Superwords", "superwords", "superwords_for"]
-
 Lanes = tuple[Lane, ...]
 
 #: Superwords are worthwhile where they leave less than this part of the operations.

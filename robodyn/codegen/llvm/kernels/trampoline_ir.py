@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 
-__all__ = ["KERNELS", "WORDS", "trampolines_ir"]
-
 #: Kernels that a program has, in the order of their addresses in a slot.
 KERNELS = ("packed", "rows", "batch", "kernel")
 

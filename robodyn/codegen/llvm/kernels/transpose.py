@@ -11,8 +11,6 @@ from __future__ import annotations
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.sincos import vector_type
 
-__all__ = ["load_tile", "store_tile", "tiles"]
-
 #: Columns of a tile where an array is no wider than a register.
 NARROW = 4
 

@@ -17,8 +17,6 @@ from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
 from robodyn.tolerances import FORCES_SETTLED
 
-__all__ = ["recursion", "workspace_size"]
-
 _RECURSION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)
 
 #: What ``recursion(words, damping)`` is told, in a table: sizes; addresses of what is given, of the

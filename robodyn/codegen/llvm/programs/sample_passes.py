@@ -19,8 +19,6 @@ from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.codegen.llvm.target.once import once
 
-__all__ = ["extremes_beyond", "work_and_energy"]
-
 #: Number of rows that are examined together, so that inner loops are long.
 TOGETHER = 8
 INFINITE = "0x7FF0000000000000", "0xFFF0000000000000"

@@ -13,8 +13,6 @@ from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
 
-__all__ = ["handler_address"]
-
 #: What the handler is told of a function; the sizes of one row of all inputs and outputs follow.
 WORDS = ("rows", "batch", "lanes", "work", "parallel_for", "pool", "inputs", "outputs")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["size_of_caches"]
-
 #: Folder in which Linux describes the caches of a processor.
 _LINUX = "/sys/devices/system/cpu/cpu0/cache"
 

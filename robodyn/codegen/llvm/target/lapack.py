@@ -9,8 +9,6 @@ from __future__ import annotations
 import ctypes
 import re
 
-__all__ = ["SIGNATURES", "add_routines"]
-
 #: Arguments of the routines, all by reference: a letter c, an integer #, a real number or a vector
 #: of them r, a matrix M, which its leading dimension follows, integers i.
 SIGNATURES = {

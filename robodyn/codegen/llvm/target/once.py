@@ -13,8 +13,6 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-__all__ = ["Memo", "making", "once"]
-
 Value = TypeVar("Value")
 
 _lock = threading.RLock()

@@ -17,18 +17,6 @@ from typing import Any
 from robodyn.codegen.llvm.target.once import Memo, once
 from robodyn.errors import SettingsError
 
-__all__ = [
-    "Target",
-    "chosen_target",
-    "in_registers",
-    "load_object",
-    "object_code",
-    "optimised",
-    "prepare",
-    "target_named",
-]
-
-
 #: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, other
 #: functions, and memory that is too large for the stack.
 C_FUNCTIONS = (

@@ -16,23 +16,6 @@ from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = [
-    "forward_dynamics",
-    "hybrid_dynamics",
-    "hybrid_with_multipliers",
-    "if_closed_state",
-    "if_forward_is_regular",
-    "if_hybrid_is_regular",
-    "if_motors_can",
-    "if_rows_are_regular",
-    "inverse_dynamics",
-    "least_changes",
-    "least_multipliers",
-    "loop_conditioning",
-    "loop_corrections",
-    "motor_forces",
-]
-
 
 def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]

@@ -37,8 +37,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
-__all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
-
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""

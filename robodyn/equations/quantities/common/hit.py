@@ -19,17 +19,6 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT
 
-__all__ = [
-    "AXES",
-    "Hit",
-    "Meeting",
-    "fitted",
-    "if_regular",
-    "jumps",
-    "point_motion",
-    "unit_direction",
-]
-
 #: Of the world.
 AXES = (EX, EY, EZ)
 

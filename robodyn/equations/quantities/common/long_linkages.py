@@ -16,8 +16,6 @@ from robodyn.equations.tree.rotor_forces import armature_forces
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import Wrench
 
-__all__ = ["conditioning", "equations", "hybrid_dynamics", "least_changes", "preferred"]
-
 
 def preferred(t: Tracer, controlled: frozenset[int]) -> bool:
     """Whether the free part of a linkage is long, and suitable for articulated bodies."""

@@ -24,15 +24,6 @@ from robodyn.force_elements.ground import Ground
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 
-__all__ = [
-    "Shape",
-    "numbers_of",
-    "options_with_numbers",
-    "shape_of",
-    "trial_numbers",
-    "with_numbers",
-]
-
 Described = TypeVar("Described", Joint, Ground)
 
 #: Returns the replacement of a number: another one, or a symbol.

@@ -7,8 +7,6 @@ from robodyn.symbolic.scalar import Number, Scalar, dot, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import SECOND_MOBILITY, THIRD_MOBILITY
 
-__all__ = ["PseudoInverse"]
-
 
 class PseudoInverse:
     """The least solution of ``W x = b``, for b in the range of W.

@@ -13,30 +13,6 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
-__all__ = [
-    "A_CONTROLLED",
-    "MULTIPLIERS",
-    "REFUSED",
-    "STATE",
-    "TAU",
-    "TAU_FREE",
-    "TREE_FORCES",
-    "A",
-    "Alternative",
-    "Constrained",
-    "Input",
-    "OnLoops",
-    "Options",
-    "Output",
-    "Q",
-    "Quantity",
-    "Size",
-    "V",
-    "flat",
-    "size_of",
-    "traced",
-]
-
 Options = Mapping[str, Any]
 
 #: A size: a number, a key of `SIZES`, or a function of the tracer.

@@ -19,8 +19,6 @@ from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.spatial import RigidInertia
 
-__all__ = ["Setup"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Setup:

@@ -9,8 +9,6 @@ from robodyn.symbolic.scalar import minimum, sqrt, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import SLIP_ENDED
 
-__all__ = ["Sliding"]
-
 
 class Sliding:
     """An impulse ``p_n (n - part s)`` against a slip that goes on, ends, or turns back.

@@ -15,8 +15,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
 from robodyn.symbolic.vector import ZERO3
 
-__all__ = ["inertia_derivatives", "state_derivatives"]
-
 #: Inputs that drive a mechanism, which accelerations and multipliers stand in for.
 DRIVES = ("a", "tau", "a_controlled", "tau_free")
 

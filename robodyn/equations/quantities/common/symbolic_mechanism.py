@@ -32,9 +32,6 @@ from robodyn.symbolic.symbol import Symbol
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["SymbolicMechanism"]
-
-
 #: Second moments of bodies of which one element of the inertia is one, and the others zero.
 _UNITS = {
     "ixx": Sym3(-0.5, 0.0, 0.0, 0.5, 0.0, 0.5),

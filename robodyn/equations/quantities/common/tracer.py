@@ -43,8 +43,6 @@ from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["Results", "Tracer", "Values"]
-
 #: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.
 Values: TypeAlias = "Number | Iterable[Values]"
 #: Numbers of each output of a quantity.

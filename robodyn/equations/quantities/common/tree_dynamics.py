@@ -11,18 +11,6 @@ from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist
 
-__all__ = [
-    "Sweep",
-    "TreeSweep",
-    "applied_forces",
-    "elastic_forces",
-    "forward_dynamics",
-    "hybrid_dynamics",
-    "inverse_dynamics",
-    "passive_forces",
-    "with_controlled",
-]
-
 #: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
 TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
 #: Such an algorithm as a function of accelerations, forces and controlled speeds alone.

@@ -12,8 +12,6 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["KINDS"]
-
 
 def center_of_mass(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     """In the world."""

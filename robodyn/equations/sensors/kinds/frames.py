@@ -19,8 +19,6 @@ from robodyn.joints.common.quaternion import logarithm
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.vector import EX, EZ
 
-__all__ = ["KINDS"]
-
 
 def position(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     """From the origin of the frame that it is seen from."""

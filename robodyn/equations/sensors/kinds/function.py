@@ -11,8 +11,6 @@ from robodyn.errors import TopologyError
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["KINDS"]
-
 
 def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     """Of pose, twist and its rate of a frame; or of coordinates, speeds and accelerations."""

@@ -9,8 +9,6 @@ from robodyn.equations.sensors.kinds.common.kind import Form, SensorKind
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["KINDS"]
-
 
 def measure(robot: MeasuredState, sensor: DescribedSensor) -> Sequence[Number]:
     """What the parent exerts on the child, about the origin of the frame asked for, in its axes."""

@@ -8,8 +8,6 @@ from robodyn.simulation.step.machine_code.block import Block
 from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.step import DIVERGED
 
-__all__ = ["accept_step"]
-
 
 def accept_step(
     block: Block,

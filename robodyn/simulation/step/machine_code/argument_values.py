@@ -12,8 +12,6 @@ import numpy as np
 from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.loads.tables import Table
 
-__all__ = ["ArgumentValues"]
-
 
 class ArgumentValues:
     """Values of the arguments; keeps their arrays alive.

@@ -9,8 +9,6 @@ from robodyn.codegen.llvm.builder.rows import Buffer, Rows, call_rows
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
 
-__all__ = ["Block", "Given"]
-
 #: Address of each input and output of a function, and its stride from robot to robot.
 Given = list[tuple[str, Number | int]]
 

@@ -18,8 +18,6 @@ from robodyn.simulation.step.operations.instants import Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
-__all__ = ["BlockOperations", "Seconds"]
-
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[Rows, Rows, Buffer]
 

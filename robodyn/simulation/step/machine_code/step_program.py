@@ -25,8 +25,6 @@ from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
 from robodyn.simulation.step.operations.step import step
 
-__all__ = ["LoadedProgram", "StepProgram", "loaded_program", "step_program"]
-
 
 @dataclass(frozen=True)
 class StepProgram:

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from robodyn.literals import Precision
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 
-__all__ = ["StepVariant", "argument_names"]
-
 #: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
 #: of all, samples before those there is room for); robots, and most of them in a block; numbers of
 #: a block's room; instants of a step, and the step at which tables begin; driven coordinates and

@@ -14,8 +14,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.method import Integrator, Start, coordinates
 
-__all__ = ["Duration", "Instant", "instants_of", "with_end"]
-
 
 @dataclass(frozen=True)
 class Instant:

@@ -17,8 +17,6 @@ from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.operations.step import CORRECTIONS, DIVERGED, Correct, close_loops
 from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
 
-__all__ = ["NumericOperations", "check_bounds", "while_any_open"]
-
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[FloatArray, FloatArray, FloatArray]
 

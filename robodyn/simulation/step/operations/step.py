@@ -13,8 +13,6 @@ from typing import Any, Protocol
 
 from robodyn.simulation.integrators.method import Coordinates, Integrator, Start
 
-__all__ = ["CORRECTIONS", "DIVERGED", "Correct", "Operations", "close_loops", "end_of_step", "step"]
-
 #: Largest number of corrections that close loops, before the last one.
 CORRECTIONS = 8
 

@@ -18,8 +18,6 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.symbol_arrays import symbol_array
 
-__all__ = ["SymbolicInputs", "SymbolicOperations"]
-
 #: Number of corrections that close loops, before the last one. It is the same for all states, as
 #: straight-line code has no branches. Each correction squares the gap, so that after two of them
 #: the gap that a reasonable step opens is closed to rounding.

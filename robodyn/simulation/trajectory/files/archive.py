@@ -21,11 +21,6 @@ from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
-__all__ = [
-    "CONTROLLER_STATE", "STATES", "check_columns", "controller_state_from", "events_from",
-    "events_text", "outside_arrays", "read", "surroundings_from", "write",
-]  # fmt: skip
-
 #: Arrays that each motion has.
 STATES = ("t", "q", "v", "a", "tau")
 #: Arrays of the motion of the base.

@@ -22,8 +22,6 @@ from robodyn.simulation.trajectory.files.validity import check_contents
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, not_in_columns
 from robodyn.tolerances import SAME_ENERGY
 
-__all__ = ["about_motion", "check_energy", "from_bag", "load", "save"]
-
 #: The fields of a trajectory by name.
 Fields = Mapping[str, Any]
 

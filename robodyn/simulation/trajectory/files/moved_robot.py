@@ -21,8 +21,6 @@ from robodyn.robot import Robot
 from robodyn.symbolic.graph import Program
 from robodyn.tolerances import SAME_ROBOT
 
-__all__ = ["differences", "facts"]
-
 #: Fields of descriptions that do not decide how a robot moves.
 ASIDE = ("extras", "sensors", "limits", "torque_limit", "line", "independent")
 

@@ -31,8 +31,6 @@ from robodyn.simulation.trajectory.files.archive import (
 )
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 
-__all__ = ["PARTIAL", "Folder", "is_recording", "read"]
-
 #: Ending of the name of a folder while a motion is written to it.
 PARTIAL = ".partial"
 CONTENTS = "trajectory.json"

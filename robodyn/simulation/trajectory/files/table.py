@@ -21,8 +21,6 @@ from robodyn.simulation.trajectory.files.archive import check_columns
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 from robodyn.simulation.trajectory.states.not_saved import not_in_columns
 
-__all__ = ["read", "to_pandas", "write"]
-
 #: Number of rows that are written together.
 BLOCK = 4096
 

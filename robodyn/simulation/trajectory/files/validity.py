@@ -14,8 +14,6 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, ShapeError
 
-__all__ = ["check_contents", "reporting_damage"]
-
 #: What reading a file that is damaged, or holds something else, may raise. `FileNotFoundError` is
 #: that of an array that a folder lacks.
 DAMAGED = (

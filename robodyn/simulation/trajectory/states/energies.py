@@ -12,18 +12,6 @@ from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.results import JointWrenches, joined_wrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = [
-    "by_sensor",
-    "elastic_energy",
-    "joint_loads",
-    "kinetic_energy",
-    "largest_gap",
-    "measurements",
-    "motor_speeds",
-    "motor_torques",
-    "potential_energy",
-]
-
 
 def kinetic_energy(samples: Samples) -> FloatArray:
     """Of bodies and rotors, shape (n, ...) [J]."""

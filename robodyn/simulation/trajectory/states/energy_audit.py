@@ -20,8 +20,6 @@ from robodyn.simulation.trajectory.states.interpolation import Indices, between
 from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
 from robodyn.tolerances import ENERGY_ROUNDING, ENERGY_ROUNDING_SINGLE
 
-__all__ = ["EnergyAudit", "audit_of", "check_order", "joined_audits", "warn_of_unexplained"]
-
 #: Nodes of Gauss's quadrature of fourth order, as fractions of a step; both have the weight 1/2.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
 

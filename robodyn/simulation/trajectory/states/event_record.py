@@ -9,8 +9,6 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["EventRecord", "events_among", "sample_of"]
-
 
 @dataclass(frozen=True)
 class EventRecord:

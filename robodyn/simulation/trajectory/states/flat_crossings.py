@@ -7,8 +7,6 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.robot import Robot
 
-__all__ = ["flat_crossings"]
-
 
 def flat_crossings(robot: Robot, q: FloatArray) -> tuple[Array, Array]:
     """Steps in which loops of a robot lie flat, and how far on.

@@ -15,8 +15,6 @@ from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 
-__all__ = ["Indices", "between", "positions_between"]
-
 Indices = NDArray[np.intp]
 
 #: Step of finite differences for the rate of speeds, as a fraction of the time step.

@@ -18,8 +18,6 @@ from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import motor_bounds, motor_joint_bounds, top_motor_speeds
 from robodyn.simulation.loads.column_names import force_unit, motor_names, motor_units
 
-__all__ = ["MotorSizing", "Sizing", "sizing_of"]
-
 
 @dataclass(frozen=True)
 class MotorSizing:

@@ -7,8 +7,6 @@ from typing import Any
 
 from robodyn.errors import SettingsError
 
-__all__ = ["BASE", "DRIVEN", "EVENTS", "ROBOTS", "WRENCHES", "not_in_columns", "refuse_not_saved"]
-
 ROBOTS = "the robots that events made of it"
 BASE = "the motion of the base"
 WRENCHES = "external wrenches"

@@ -14,8 +14,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
 
-__all__ = ["Samples"]
-
 #: Number of states in a block.
 BLOCK = 32768
 

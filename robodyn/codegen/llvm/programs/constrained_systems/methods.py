@@ -14,8 +14,6 @@ from robodyn.codegen.llvm.programs.constrained_systems.system import (
 )
 from robodyn.tolerances import LIGHT_PIVOT, MASS_MATRIX_ZERO
 
-__all__ = ["METHODS"]
-
 
 def kkt(system: System) -> Number:
     """Solve the symmetric indefinite system ``[M Y^T; Y 0] [a; -mu] = [force; -right]``, (10).

@@ -21,8 +21,6 @@ from robodyn.codegen.llvm.programs.constrained_systems.system import (
 )
 from robodyn.codegen.llvm.target.once import once
 
-__all__ = ["WORDS", "solver"]
-
 _SOLVE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)
 
 #: What ``solve(words, tolerance)`` is told, in a table: sizes; how many numbers it is from row to

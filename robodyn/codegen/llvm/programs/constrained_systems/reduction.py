@@ -15,11 +15,6 @@ from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.programs.constrained_systems.system import Workspace
 from robodyn.tolerances import SMALL_ROW, ZERO_ROW
 
-__all__ = [
-    "gather", "multipliers", "orthonormal", "relative_residual", "revealed_rank",
-    "right_sides", "scale_constraints", "scale_speeds",
-]  # fmt: skip
-
 
 def scale_speeds(M: Matrix, nv: Number, w: Workspace) -> None:
     """Square roots of the inertias M_ii; a middle one stands in for a massless speed."""

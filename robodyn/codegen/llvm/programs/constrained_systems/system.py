@@ -11,11 +11,6 @@ from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_ro
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
-__all__ = [
-    "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
-    "Workspace", "cholesky", "motions_apart", "workspace_size",
-]  # fmt: skip
-
 #: What became of a system.
 SOLVED, SINGULAR, NOT_FINITE = range(3)
 

@@ -10,8 +10,6 @@ from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["ACCELERATION", "ANGULAR", "LENGTH", "XYZ", "Form", "SensorKind"]
-
 
 class Form(Enum):
     """What the numbers of a sensor are, for those who show them or send them."""

@@ -19,8 +19,6 @@ from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["MeasuredState"]
-
 #: Origin and axes of the world.
 _ORIGIN = Placement()
 
