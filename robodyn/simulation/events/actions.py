@@ -19,6 +19,18 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Action, Change, State
 from robodyn.simulation.events.impulses import caught
 
+__all__ = [
+    "become",
+    "drive",
+    "drop",
+    "grasp",
+    "impact",
+    "jump",
+    "latch",
+    "release",
+    "switch",
+]
+
 Vector = ArrayLike | Callable[[float], ArrayLike]
 
 
