@@ -56,7 +56,8 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     plain = [*map(_plain, (condition, a, b))]
     if not any(map(_is_symbolic, plain)):
         return np.where(*plain)
-    return _viewed(np.frompyfunc(scalar.where, 3, 1)(*plain))
+    with np.errstate(invalid="ignore"):  # a side may be no number
+        return _viewed(np.frompyfunc(scalar.where, 3, 1)(*plain))
 
 
 def _plain(x: Any) -> Any:
