@@ -2921,7 +2921,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
-        friction: float = 0.0,
+        friction: float | None = 0.0,
     ) -> Impact:
         """Impact of a link: the jumps of all speeds, and the impulses that cause them.
 
@@ -2946,8 +2946,8 @@ class Robot:
             Motion of a moving base, whose speed does not jump. Default: at rest.
         controlled : names of joints, optional
             Their speeds follow prescribed motions, and do not jump.
-        friction : float
-            Coefficient of Coulomb friction at the contact.
+        friction : float, optional
+            Coefficient of Coulomb friction at the contact; without friction if None.
             docs/guides/motions/impacts.md explains what is assumed.
 
         Returns
@@ -3003,7 +3003,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
-        friction: float = 0.0,
+        friction: float | None = 0.0,
         parameters: bool = False,
     ) -> ImpactDerivatives:
         """Derivatives of the speeds after an impact with respect to the state before it.

@@ -212,7 +212,7 @@ class MethodTable:
             for all methods of a robot; those that are no arrays either are options, which choose a
             function.
         arrays: Names of the parameters that are the function's inputs, in order. One that is
-            annotated as a float has to be one.
+            annotated as a float, or none, has to be one.
         at_rest, optional: Pose, twist and acceleration of a base at rest: of a robot whose base has
             a motion, which are inputs of the function after all others.
         by_joint: Names of the parameters that are mappings from joints to numbers, which stand in
@@ -285,7 +285,7 @@ def _parameters(
         default = REQUIRED if p.default is p.empty else p.default
         default = None if p.name in optional else default
         role = roles.get(p.name, Role.OPTION)
-        if role is Role.ARRAY and p.annotation in (float, "float"):
+        if role is Role.ARRAY and p.annotation in (float, "float", "float | None"):
             role = Role.NUMBER
         found.append(Parameter(p.name, role, default, p.kind is p.POSITIONAL_OR_KEYWORD))
     in_order = tuple(p.name for p in found if p.name in arrays) == arrays

@@ -42,7 +42,7 @@ def impact_derivatives(
     against: Any,
     base: BaseMotion | None,
     controlled: Iterable[str] = (),
-    friction: float = 0.0,
+    friction: float | None = 0.0,
     parameters: bool = False,
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
@@ -69,7 +69,7 @@ def impact_derivatives(
     if slides:
         normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-        hit = with_friction(c.velocity, c.mobility, normal, e, float(friction))
+        hit = with_friction(c.velocity, c.mobility, normal, e, slides)
         p = hit.impulse
         check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
         changes = FrictionSlopes(hit, c.velocity, c.mobility, normal, e)

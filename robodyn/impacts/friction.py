@@ -20,8 +20,10 @@ from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRICTION_ROUNDING
 
 
-def coefficient(given: float, sticks: bool) -> float:
-    """A coefficient of friction, checked."""
+def coefficient(given: float | None, sticks: bool) -> float:
+    """A coefficient of friction, checked; zero of ``None``."""
+    if given is None:
+        return 0.0
     known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not (known and 0.0 <= given < np.inf):
         raise SettingsError(f"friction is {given!r}, expected a number that is not negative")

@@ -27,7 +27,7 @@ def hit_between(
     partner: Partner,
     direction: ArrayLike | None,
     restitution: float,
-    friction: float,
+    friction: float | None,
     base: BaseMotion | None,
     controlled: Iterable[str],
 ) -> Impact:
@@ -157,7 +157,7 @@ def hit(
     against: Any,
     base: BaseMotion | None,
     controlled: Iterable[str],
-    friction: float,
+    friction: float | None,
 ) -> Impact:
     """See `robodyn.Robot.impact`."""
     places, partner = dynamics.partner_of(place, against)

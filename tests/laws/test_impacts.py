@@ -714,3 +714,15 @@ def test_joint_impulses_are_those_of_the_state_that_was_given_though_its_arrays_
                 x[:] = 9.0
             for joint, impulse in hit.joint_impulses.items():
                 np.testing.assert_allclose(impulse, expected[joint], rtol=1e-12, atol=1e-13)
+
+
+def test_no_friction_is_none_whatever_was_called_before():
+    robot = rd.load("double_pendulum")
+    at = (np.array([0.4, 0.3]), np.array([1.0, -2.0]), robot.link_names[-1])
+    at = (*at, np.array([0.0, 0.1, -1.0]), np.array([0.0, 0.3, 1.0]))
+    for method, part in ((robot.impact, "v"), (robot.impact_derivatives, "by_q")):
+        for known in (0.0, 0.3, None, 0.3, 0.0, None):
+            method(*at, friction=known)
+            method(*at)
+            none, zero = (getattr(method(*at, friction=x), part) for x in (None, 0.0))
+            np.testing.assert_array_equal(none, zero)

@@ -120,6 +120,7 @@ def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "against": Row(None, w.objects),
         "impact_tensors.other": Row((link, [0.0, 0.1, 0.0]), w.objects),
         "impact.friction": Row(0.0, w.number, none=True),
+        "impact_derivatives.friction": Row(0.0, w.number, none=True),
         "records": Row(None, w.objects),
         "hits": Row([rd.Hit(link, [0.0, 0.1, 0.0], [0.0, 0.0, 1.0])], w.objects),
         "stabilization": Row((0.0, 0.0), w.objects),
