@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.description.actuation import Actuator, Rotor
-from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.sensor import DescribedSensor
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.description.transmission import Transmission
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.force_law import ForceLaw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from robodyn.description.curve import Curve, Linear, Polynomial, Table
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.common.markup import child
 from robodyn.urdf.common.markup import element as written

@@ -9,13 +9,13 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.description.curve import Curve, Polynomial, Table
-from robodyn.description.explicit_loop import TracedExplicitLoop
 from robodyn.description.functions.explicit_loop_check import (
     Range,
     check_smooth,
     refuse_time,
     traced,
 )
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.errors import ShapeError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.fourier_series import FourierSeries

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.errors import ShapeError
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.evaluate import evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.joints.common.kind import JointGeometry

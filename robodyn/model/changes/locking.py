@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.description import Coupling, Joint, Mechanism
 from robodyn.description.couplings import branches
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.equations.loops.constraint import Constraint, TracedConstraint
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.actuators import with_rotor_axes

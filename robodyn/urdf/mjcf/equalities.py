@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.description import Joint, Loop, Mimic, Pose
 from robodyn.description.curve import Linear, Polynomial
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.joints import fixed, joint_kind, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION

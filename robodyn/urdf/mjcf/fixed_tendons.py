@@ -15,7 +15,7 @@ import numpy as np
 
 from robodyn.description import Actuator, Joint, Limits, Link
 from robodyn.description.curve import Linear
-from robodyn.description.explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.joints import prismatic
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
 
