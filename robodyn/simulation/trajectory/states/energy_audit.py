@@ -37,7 +37,9 @@ class EnergyAudit:
     All arrays have the shape (n, ...) [J]. Work is counted from the first sample on. It is the
     integral of powers between samples, with forces held from sample to sample, and those of driven
     joints from their motion. Its error is of fourth order in the distance of samples, but of first
-    order if forces changed at steps between samples.
+    order if forces changed at steps between samples. Of a motion that was loaded, wrenches are
+    known at samples alone, and taken as linear between them: the error of their work is of second
+    order.
 
     Attributes
     ----------
