@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -28,7 +29,7 @@ collect_ignore = (
 
 
 class Process:
-    """A ``robodyn`` command in a process of its own."""
+    """A ``robodyn`` command in a process of its own; ``text`` is all that it has said so far."""
 
     def __init__(self, *arguments):
         self.process = subprocess.Popen(
@@ -38,16 +39,23 @@ class Process:
             text=True,
         )
         self.text = ""
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.text += line
 
     def stop(self):
-        """Ctrl-C; returns the exit status, ``text`` is all it said."""
+        """Ctrl-C; returns the exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            self.text += self.process.communicate(timeout=60)[0] or ""
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
+        self._reader.join(timeout=60)
         return self.process.returncode
 
 

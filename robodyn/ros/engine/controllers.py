@@ -42,11 +42,13 @@ def chosen_controller(
     reference: Time [s] -> position (nq,), velocity (nv,), acceleration (nv,).
     Raises ShapeError: For a number of gains that is neither one nor one a joint.
     """
-    if settings.controller == "none":
-        return None
+    if settings.controller == "none" and joints.depend_on_posture:
+        return None  # there may be fewer motors than speeds that gains would be for
     moved, (stiffness, damping) = joints.controlled, np.zeros((2, robot.nv))
     stiffness[moved] = settings.spread("stiffness", len(moved))
     damping[moved] = settings.spread("damping", len(moved))
+    if settings.controller == "none":
+        return None
     if settings.controller == "gravity":
         return GravityCompensation(robot)
     if settings.controller == "pd":

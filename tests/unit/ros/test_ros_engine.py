@@ -190,8 +190,9 @@ def test_settings_that_make_no_sense(values):
         Settings().replaced({"colour": 1.0})
 
 
-def test_settings_that_do_not_fit_the_robot_change_nothing():
-    made, _ = engine("puma560", controller="pd")
+@pytest.mark.parametrize("controller", ["none", "pd"])
+def test_settings_that_do_not_fit_the_robot_change_nothing(controller):
+    made, _ = engine("puma560", controller=controller)
     with pytest.raises(rd.ShapeError, match="stiffness"):
         made.configure(made.settings.replaced({"stiffness": [1.0, 2.0]}))
     assert made.settings.stiffness == (100.0,)
