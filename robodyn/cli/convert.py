@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import robodyn as rd
@@ -13,7 +15,7 @@ from robodyn.cli.options.output import add_json, print_json
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import FILE, add, file
 from robodyn.description import Mechanism
-from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.urdf import open_document, parse, write
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = robot.mechanism
     _check(mechanism, strict_tree=arguments.strict_tree)
     write(mechanism, out, strict_tree=arguments.strict_tree)
-    lost = list(_losses(arguments.robot, mechanism, [item.message for item in caught]))
+    lost = list(_losses(arguments.robot, out, mechanism, [item.message for item in caught]))
     for others in (refused_by_others, left_out_by_others):
         lost += others(mechanism, strict_tree=arguments.strict_tree)
     counts = _counts(mechanism)
@@ -108,15 +110,19 @@ def _counts(mechanism: Mechanism) -> dict[str, int]:
     return {word: len(items) for word, items in parts.items() if items}
 
 
-def _losses(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
+def _losses(source: str, out: Path, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
     """Lines about what was read leniently, and what the new file does not contain."""
     for warning in warned:
         for place in getattr(warning, "places", ()) or (warning,):
             done = getattr(place, "leniently", None)
             yield str(place) + (f" -> {done}" if done else "")
     kind = open_document(source).kind
-    if kind in LOST and not any(link.extras for link in mechanism.links):
+    shapes = "".join(text for link in mechanism.links for text in link.extras)
+    if kind in LOST and not shapes:
         yield f"{kind}: {LOST[kind]}"
+    beside = [*dict.fromkeys(re.findall(r'filename="([^"/:][^":]*)"', shapes))]
+    if beside and Path(mechanism.file or "").parent.resolve() != out.parent.resolve():
+        yield f"not copied, and looked for beside the new file: {some_of(beside)}"
     if mechanism.loops and mechanism.start:
         drawn = ", ".join(f"{name} {_numbers(x)}" for name, x in mechanism.start)
         yield f"where joints stand in the drawing (near= of robodyn.load): {drawn}"

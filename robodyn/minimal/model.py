@@ -172,7 +172,7 @@ def _ordered(tree_form: Model, loops: Mapping[str, Loop]) -> Order:
     held = _held(tree_form)
     order = solution_order(
         {name: (loop.bodies, loop.candidates) for name, loop in loops.items()},
-        _bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators]),
+        sorted(_bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators])),
         held,
     )
     if order.left:

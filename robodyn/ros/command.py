@@ -6,6 +6,7 @@ import argparse
 import math
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -17,6 +18,9 @@ from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.rclpy.access import rclpy, start
 from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
 from robodyn.ros.rclpy.node import SimNode
+
+#: Seconds after a signal that ends a node in which others ask for the same.
+SAME_REQUEST = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,11 +87,12 @@ class _Signals:
     """Context in which SIGTERM, as service managers send it, ends a program as Ctrl-C does.
 
     expected: One signal is no interrupt: something else ends the program then, as rclpy its
-        spinning.
+        spinning. Nor is another one soon after it: a terminal and ``ros2 launch`` both send one.
     """
 
     def __init__(self) -> None:
         self.expected = False
+        self._soon = -math.inf
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -101,9 +106,10 @@ class _Signals:
             signal.signal(number, handler)
 
     def _interrupt(self, number: int, frame: object) -> None:
-        if not self.expected:
+        if self.expected:
+            self.expected, self._soon = False, time.monotonic() + SAME_REQUEST
+        elif time.monotonic() > self._soon:
             raise KeyboardInterrupt
-        self.expected = False
 
 
 def _publish(arguments: argparse.Namespace, options: Mapping[str, Any], signals: _Signals) -> int:
@@ -118,19 +124,19 @@ def _publish(arguments: argparse.Namespace, options: Mapping[str, Any], signals:
     ros = ["--ros-args", *arguments.ros_args] if arguments.ros_args else []
     start(ros, network=arguments.network)
     kind = SimLifecycleNode if arguments.lifecycle else SimNode
+    signals.expected = True
+    text = summary(0, 0)
     try:
         node = kind(robot, name=arguments.name, settings=settings)
         try:
-            signals.expected = True
             node.spin()
         finally:
             text = summary(node.published, node.overruns)
             node.close()
-        print(text, flush=True)
-    except Exception as error:
-        if not rclpy().ok():  # Ctrl-C while it started
-            raise KeyboardInterrupt from error
-        raise
+    except Exception:
+        if rclpy().ok():
+            raise  # else a signal shut ROS down while the node started
     finally:
         rclpy().try_shutdown()
+    print(text, flush=True)
     return 0

@@ -27,7 +27,10 @@ _SPRING = ("springStiffness", "springReference")
 _WEIGHT = {"gravity": ("false", "0", "no"), "turnGravityOff": ("true", "1", "yes")}
 
 #: Words in <gazebo reference> or in a link that move it another way, if they are not zero or false.
-_MOVING = ("velocity_decay", "dampingFactor", "kinematic", "axis", "axis2", "inertial")
+_MOVING = (
+    "velocity_decay", "dampingFactor", "kinematic", "axis", "axis2", "inertial", "damping",
+    "friction", "spring_stiffness",
+)  # fmt: skip
 
 _TAGS = ("dynamics", "joint_properties", "static", *_SPRING, *_WEIGHT, *_MOVING)
 

@@ -94,6 +94,32 @@ def test_a_massless_branch_that_a_loop_holds():
     np.testing.assert_allclose(a[robot.joints["drive"].v], expected, rtol=1e-9)
 
 
+TIES = {
+    "mimic": '<mimic joint="knob" multiplier="-2"/></joint>',
+    "coupling": '</joint><coupling name="gear"><predecessor link="knob"/><successor link="arm"/>'
+    '<ratio value="-2"/></coupling>',
+    "follower": '</joint><follower joint="arm" of="knob" polynomial="0 -2 0.5"/>',
+}
+
+
+@pytest.mark.parametrize("tie", TIES)
+def test_a_massless_joint_that_moves_with_another(tie):
+    """Which has the mass of both, or neither has."""
+
+    def text(mass):
+        body = rd.Link("arm", rd.Inertia(mass, rd.Pose((0, 0, 0.2)))) if mass else rd.Link("arm")
+        links = (rd.Link("base"), rd.Link("knob"), body)
+        joints = [rd.Joint(x, "revolute", "base", x, axis=(0, 1, 0)) for x in ("knob", "arm")]
+        head, end = urdf.write(rd.Mechanism("pair", links, tuple(joints))).rsplit("</joint>", 1)
+        return head + TIES[tie] + end
+
+    assert massless_motions(urdf.load_mechanism(text(1.0))) == []
+    robot = rd.load(text(1.0))
+    assert robot.nv == 1 and robot.forward_dynamics([0.1], [0.0], [0.0])[0] != 0.0
+    error, *_ = massless_motions(urdf.load_mechanism(text(0.0)))
+    assert "'knob'" in str(error)
+
+
 def test_two_pins_that_do_not_meet():
     """The axes of W fig. 5.32: the massless link between them carries what the pins do not free."""
     rng = np.random.default_rng(5)

@@ -508,6 +508,21 @@ def test_motors_at_joints_that_follow_take_efforts_alone():
     close(made.q[:2], m.neutral()[:2] + 0.1, 1e-2)
 
 
+def test_advice_about_such_motors_names_what_takes_positions():
+    """Not a ball, and no other coordinates for a robot that has those of its tree."""
+    arm = rd.load("double_pendulum", couplings=[rd.Follower("elbow", rd.sin, of=["shoulder"])])
+    ball = rd.Joint("ball", "spherical", "lower", "ball")
+    body = rd.Link("ball", rd.Inertia.from_matrix(1.0, (0, 0, -0.1), np.eye(3)))
+    described = dataclasses.replace(
+        arm.mechanism,
+        links=(*arm.mechanism.links, body),
+        joints=(*arm.mechanism.joints, ball),
+        actuators=(("elbow", rd.Actuator(5.0)),),
+    )
+    with pytest.raises(rd.ActuationError, match=r"joints= of its coordinates \(shoulder\)$"):
+        Engine(rd.load(described), Settings(interfaces=("position",)))
+
+
 # -- exported code ---------------------------------------------------------------------------------
 
 

@@ -136,6 +136,18 @@ def test_linear_models_and_regulators(kind):
             np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-6 * np.abs(y).max())
 
 
+def test_independent_joints_do_not_follow_the_order_of_motors():
+    """Where more joints of a linkage have motors than can be independent."""
+    described = rd.load("two_feet").mechanism
+    found = {
+        rd.load(
+            dataclasses.replace(described, actuators=tuple(motors)), coordinates="minimal"
+        ).independent_joints
+        for motors in orders(described.actuators[:4])
+    }
+    assert len(found) == 1, found
+
+
 def _driven(robot):
     return robot.actuation_matrix(np.zeros(robot.nq)).any(axis=1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 
@@ -47,6 +48,14 @@ UNITS = (
     ("the inertia in g cm^2", 1.0, 1.0, G * CM**2),
     ("the inertia in g mm^2", 1.0, 1.0, G * MM**2),
 )
+
+#: Rotations that change the order of axes, as between programs with y or z upwards.
+_QUARTER_TURNS = [
+    Q
+    for order in list(permutations(range(3)))[1:]
+    for signs in product((1.0, -1.0), repeat=3)
+    if np.linalg.det(Q := np.diag(signs)[list(order)]) > 0.0
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +197,9 @@ def _frames(
         about = R_WL.T @ (as_written - np.outer(c, c)) @ R_WL
         words = "centre of mass and inertia in the frame of the base, about its origin,"
         yield words, MassProperties(mass, there, about)
+    for Q in _QUARTER_TURNS:
+        other = MassProperties(mass, c, R @ Q @ as_written @ Q.T @ R.T)
+        yield "the inertia in axes that are turned by 90 degrees", other
 
 
 def _corrected(inertia: Inertia, written: MassProperties, meant: MassProperties) -> str:

@@ -43,9 +43,10 @@ def publish_dds(
             f"{node.resolved('~/commands')}; Ctrl-C ends",
             flush=True,
         )
-        sim.run(arguments.duration)
-    except KeyboardInterrupt:
-        print()
+        try:
+            sim.run(arguments.duration)
+        except KeyboardInterrupt:
+            print()
     finally:
         node.close()
         log.close()

@@ -42,6 +42,7 @@ class CommandedJoints:
         robot = self._robot = names.robot
         self.nv = robot.nv
         places = _motors_elsewhere(robot)
+        self._own = [name for name in names.names if names.is_own(name)]
         default = tuple(places) or names.motors
         self.names = default if joints is None else tuple(joints)
         if len({*self.names}) < len(self.names):
@@ -108,10 +109,10 @@ class CommandedJoints:
         """Refuse to drive joints of motors that follow others. Raises `ActuationError`."""
         wrong = [self.names[row] for row in rows if self._elsewhere[row]]
         if wrong:
+            tree = ", or load it with coordinates='tree'" * (self._robot.coordinates != "tree")
             raise rd.ActuationError(
                 f"{', '.join(wrong)} of {self._robot.name!r} follow other joints and take efforts "
-                f"alone; give joints= of its coordinates ({', '.join(self._robot.joint_names)}), "
-                "or load it with coordinates='tree'"
+                f"alone; give joints= of its coordinates ({', '.join(self._own)}){tree}"
             )
 
     def row(self, name: str) -> int:

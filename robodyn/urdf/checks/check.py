@@ -23,16 +23,44 @@ from robodyn.errors import (
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import described_subspace
 from robodyn.topology.body_inertia import BodyInertia
-from robodyn.topology.spanning_tree import TreeJoint, spanning_tree
+from robodyn.topology.spanning_tree import SpanningTree, TreeJoint, spanning_tree
 
 
 def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
     """Joints without inertia: no mass in the whole branch, or none about the axis.
 
-    Joints of closed loops are left out, since the loop may hold them.
+    Joints of closed loops are left out, since the loop may hold them, and so are joints that move
+    together with another one that has inertia.
     """
     tree = spanning_tree(mechanism)
-    motors = {name for name, motor in mechanism.actuators if motor.rotor_inertia > 0.0}
+    follow = {x.name for x in mechanism.joints if x.mimic}
+    follow.update(*(x.dependent for x in mechanism.followers))
+    together = [{x.name, x.mimic.joint} for x in mechanism.joints if x.mimic]
+    together += [{*x.joints} for x in mechanism.followers]
+    for coupling in mechanism.couplings:
+        ends = [tree.links[end][0] for end in (coupling.predecessor, coupling.successor)]
+        together.append({tree.joints[body].joint.name for body in ends if body >= 0})
+    moving = {name for name, motor in mechanism.actuators if motor.rotor_inertia > 0.0}
+    moving |= {x.name for x in mechanism.joints if x.armature > 0.0}
+    lacking = _lacking(tree, moving)
+    while more := {name for tied in together if not tied <= lacking for name in tied & lacking}:
+        moving |= more
+        lacking = _lacking(tree, moving)
+    return [
+        InertiaError(
+            "the joint moves nothing that has mass or inertia in its direction (link "
+            f"{joint.child!r} and what hangs on it), so that the mass matrix is "
+            "singular: give it an <inertial>, or make the joint fixed",
+            **mechanism.where(joint),
+            leniently="loaded without forward dynamics",
+        )
+        for joint in (x.joint for x in tree.joints)
+        if joint.name in lacking - follow
+    ]
+
+
+def _lacking(tree: SpanningTree, moving: Collection[str]) -> set[str]:
+    """Joints without inertia that no loop holds, where some have that of what moves with them."""
     count = len(tree.joints)
     heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
     leaf, held = [True] * count, [False] * count
@@ -43,28 +71,19 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
         for body in (tree.links[end][0] for end in ends):
             if body >= 0:
                 held[body] = True
-    found = []
+    found = set()
     for i in reversed(range(count)):
         joint = tree.joints[i]
-        name = joint.joint.name
         # Only for a leaf is the inertia about its joint the same in all positions.
         resists = _resists(joint, tree.inertias[i]) if leaf[i] else heavy[i]
-        driven = name in motors or joint.joint.armature > 0.0 or joint.mimic is not None
+        driven = joint.joint.name in moving
         if not (resists or driven or held[i]):
-            found.append(
-                InertiaError(
-                    "the joint moves nothing that has mass or inertia in its direction (link "
-                    f"{joint.joint.child!r} and what hangs on it), so that the mass matrix is "
-                    "singular: give it an <inertial>, or make the joint fixed",
-                    **mechanism.where(joint.joint),
-                    leniently="loaded without forward dynamics",
-                )
-            )
+            found.add(joint.joint.name)
         if joint.parent >= 0:
             leaf[joint.parent] = False
             heavy[joint.parent] = heavy[joint.parent] or heavy[i] or driven
             held[joint.parent] = held[joint.parent] or held[i]
-    return found[::-1]
+    return found
 
 
 def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:

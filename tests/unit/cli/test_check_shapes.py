@@ -98,6 +98,10 @@ MISTAKES = {
     "axes of the base": (
         (MASS, RIGHT, turned(R_WL, J_LINK)), "in the axes of the base", {"J": J_LINK},
     ),
+    "z upwards": (
+        (MASS, RIGHT, turned(np.eye(3)[[0, 2, 1]] * (1, -1, 1), J_LINK)), "turned by 90 degrees",
+        {"J": J_LINK},
+    ),
     "all in the base": (
         (MASS, COM_W, about(MASS, COM_W, turned(R_WL, J_LINK))), "about its origin",
         {"com": RIGHT, "J": J_LINK},

@@ -101,6 +101,20 @@ def test_what_is_left_out_is_not_in_the_new_file(after, wrong, tmp_path, capsys)
     assert [link.inertia for link in mechanism.links] == [link.inertia for link in plain.links]
 
 
+def test_files_of_shapes_that_are_elsewhere_are_told(tmp_path, capsys):
+    source = tmp_path / "one.urdf"
+    mesh = '<visual><geometry><mesh filename="{}"/></geometry></visual>'
+    names = ("meshes/a.stl", "package://p/b.stl", "/c.stl")
+    source.write_text(
+        ROBOT.replace("</inertial>", "</inertial>" + "".join(map(mesh.format, names)))
+    )
+    (tmp_path / "new").mkdir()
+    for out, told in (("two.urdf", False), ("new/two.urdf", True)):
+        assert main(["convert", str(source), str(tmp_path / out)]) == 0
+        line = "not copied, and looked for beside the new file: meshes/a.stl\n"
+        assert (line in capsys.readouterr().out) == told
+
+
 def test_xacro_is_expanded(tmp_path, capsys):
     pytest.importorskip("xacro")
     source, out = tmp_path / "one.xacro", tmp_path / "two.urdf"

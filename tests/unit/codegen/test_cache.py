@@ -150,6 +150,13 @@ def test_constants_in_single_precision_change_the_key():
 # -- trust --------------------------------------------------------------------------------------
 
 
+def test_a_tilde_is_the_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", "~/code_of_this_test")
+    assert cache.folder() == tmp_path / "code_of_this_test" / "robodyn"
+
+
 def test_a_relative_folder_stays_where_it_was(tmp_path, monkeypatch):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()

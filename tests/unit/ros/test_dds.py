@@ -224,6 +224,15 @@ def test_a_signal_ends_the_command_with_a_summary(domain, end):
     assert "Traceback" not in error, error
 
 
+def test_ctrl_c_while_the_command_starts(domain, monkeypatch, capsys):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("robodyn.ros.dds.command.DdsSimulation", interrupted)
+    assert main(["publish", "pan_tilt", "--dds", "--domain", str(domain)]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_bytes_that_are_no_message(domain, monkeypatch):
     sim, said = simulation(domain)
 

@@ -103,6 +103,10 @@ TOLD = {
     "D": ({"joint": '<dynamics D="0.7"/>'}, 4, 'write <dynamics damping="..."/>'),
     "mu_viscous": ({"joint": '<dynamics mu_viscous="7"/>'}, 4, 'write <dynamics damping="..."/>'),
     "mu_coulomb": ({"joint": '<dynamics mu_coulomb="7"/>'}, 4, 'write <dynamics friction="..."/>'),
+    "damping": (
+        {"extra": '<gazebo reference="hinge"><damping>0.7</damping></gazebo>'},
+        5, "may move the robot",
+    ),
     "axis": (
         {"extra": '<gazebo reference="hinge"><axis><xyz>0 0 1</xyz></axis></gazebo>'},
         5, "may move the robot",

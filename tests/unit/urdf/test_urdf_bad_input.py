@@ -506,3 +506,9 @@ def test_a_link_that_hangs_on_nothing_is_not_told_to_name_a_root():
     two = f'<robot name="r">{links}{joint("j", "a", "b")}{joint("k", "c", "b")}</robot>'
     for root in "ac":
         assert urdf.load_mechanism(two, root=root).root == root
+
+
+def test_elements_that_are_nested_too_deeply():
+    """Without advice about options that only lxml has."""
+    with pytest.raises(UrdfError, match=r"is not XML: Excessive depth in document: \d+$"):
+        urdf.load_mechanism("<robot>" + 300 * "<link>" + 300 * "</link>" + "</robot>")

@@ -53,8 +53,11 @@ def folder() -> Path | None:
 
 @functools.cache
 def _named(chosen: str) -> Path:
-    """The folder of this name in the working directory of the first call, also after others."""
-    return Path(chosen).absolute()
+    """The folder of this name in the working directory of the first call, also after others.
+
+    What starts programs without a shell does not expand a tilde.
+    """
+    return Path(os.path.expanduser(chosen)).absolute()
 
 
 def program_key(generator: str, program: Program, target: Target, *choices: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def read(source: Path) -> dict[str, Any]:
         head, *lines = csv.reader(file)
     told = next((name for name in head if name.startswith(NOT_HERE)), "")
     table = np.array(lines, float).reshape(len(lines), len(head))
-    columns = [name.partition(" [")[0] for name in head]
+    columns = [re.sub(r" \[[^\[\]]*\]$", "", name) for name in head]  # without units
     fields: dict[str, Any] = {
         name: table[:, columns.index(name)] for name in ("t", "energy", "loop_residual")
     }

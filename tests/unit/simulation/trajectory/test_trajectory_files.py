@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.errors import FileError, MissingExtraError, MissingFileError, SettingsError, ShapeError
 from robodyn.simulation import EventRecord
 from robodyn.simulation.trajectory.files.validity import check_contents
@@ -131,6 +132,14 @@ def test_csv_to_the_last_digit(tmp_path, robot, run):
     for name in ("v:clock [rad/s]", "a:floating_base[0] [m/s^2]", "tau:boom_lift [N m]"):
         assert name in head
     assert head[-2:] == ["energy [J]", "loop_residual"]
+
+
+def test_csv_of_joints_with_odd_names(tmp_path):
+    odd = "el,bow: [rad] 'x'"
+    text = urdf.write(rd.load("double_pendulum").mechanism).replace('"elbow"', f'"{odd}"')
+    robot = rd.load(text)
+    rd.simulate(robot, duration=0.01, step=1e-3, limits="ignore").save(tmp_path / "run.csv")
+    assert rd.Trajectory.load(tmp_path / "run.csv", robot).joint_names == ("shoulder", odd)
 
 
 def test_csv_of_an_unknown_robot(tmp_path, run):
