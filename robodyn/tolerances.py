@@ -183,6 +183,8 @@ TRAJECTORY_SPEED_EXCESS = 1e-6
 LOOP_CLOSED = 1e-11
 #: Gap [m, rad] after a stride of a walk, as a part of the lengths in K if these are above 1 m.
 WALK_CLOSED = 1e-12
+#: Newton step of a walk [rad, m] after which the next would be rounding.
+WALK_STEP = 1e-8
 #: Loops are closed if the correction still needed is below this [rad, m relative to the lever arms
 #: of the mechanism].
 ASSEMBLY_STEP = 1e-12

@@ -82,6 +82,12 @@ def test_structures_stay_stiff(name):
     right(1, **PLAIN | chosen | {"count": 7})
 
 
+@pytest.mark.parametrize("only", [("xyz",), EVERYTHING])
+def test_structures_on_an_arm_stay_stiff(only):
+    chosen = {"role": "structure", "closing": "weld", "notation": "loop", "arm": True}
+    right(300002, **PLAIN | chosen | {"only": only, "count": 8})
+
+
 @pytest.mark.parametrize("name", ["four_bar", "sarrus", "wrist"])
 def test_misfits_are_told_with_a_remedy_that_works(name):
     chosen = {"role": "misfit", "name": name, "notation": "loop", "closing": "as drawn"}
@@ -106,7 +112,7 @@ def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
     right(60173, role="misfit")
 
 
-def rods(turned):
+def rods(turned, lower=-1.0):
     """Two cranks with rods on both sides; pins of the second are turned by an angle.
 
     Then one rod is too long and the other too short by as much: to first order all moves the same.
@@ -114,9 +120,10 @@ def rods(turned):
     length, radius, z = 0.042, 0.0075, (0.0, 0.0, 1.0)
     inertia = rd.Inertia(0.1, ixx=1e-5, iyy=1e-5, izz=1e-5, origin=rd.Pose((0.003, 0.001, 0.0)))
     links = [rd.Link(name, inertia) for name in ("drive", "driven", "left", "right")]
+    limits, at_end = rd.Limits(lower, 1.0), rd.Pose((length, 0.0, 0.0))
     joints = [
-        rd.Joint("a", "revolute", "ground", "drive", axis=z, limits=rd.Limits(-1.0, 1.0)),
-        rd.Joint("b", "revolute", "ground", "driven", rd.Pose((length, 0.0, 0.0)), axis=z),
+        rd.Joint("a", "revolute", "ground", "drive", axis=z, limits=limits),
+        rd.Joint("b", "revolute", "ground", "driven", at_end, axis=z, limits=limits),
     ]
     loops = []
     for rod, side in (("left", radius), ("right", -radius)):
@@ -143,6 +150,22 @@ def test_rods_that_are_too_long_and_too_short_by_as_much():
     a = robot.forward_dynamics(q, np.zeros(4), tau)
     expected = exact.forward_dynamics(exact.assemble(q, hold=["a"]), np.zeros(4), tau)
     np.testing.assert_allclose(a, expected, rtol=6e-3)  # rods differ by 1e-3 of their length
+
+
+@pytest.mark.parametrize("lower", [0.2, 0.6])
+def test_linkages_that_are_drawn_beyond_their_limits(lower):
+    """They move all the same; where they are drawn closed is their neutral posture."""
+    with pytest.warns(LoopWarning, match="leave 0 degrees .* close and leave 1"):
+        robot = rd.load(rods(4e-3, lower))
+    exact = rd.load(rods(0.0, lower))
+    assert robot.dof == exact.dof == 1
+    np.testing.assert_allclose(robot.neutral(), exact.neutral(), atol=1e-12)
+    tau = np.array([0.02, 0.0, 0.0, 0.0])
+    within = [x.assemble(np.full(4, 0.8), hold=["a"]) for x in (robot, exact)]
+    for q, same in ((robot.neutral(), exact.neutral()), within):
+        assert np.abs(robot.loop_residual(q)).max() < 1e-12
+        a = robot.forward_dynamics(q, np.zeros(4), tau)
+        np.testing.assert_allclose(a, exact.forward_dynamics(same, np.zeros(4), tau), rtol=6e-3)
 
 
 @pytest.mark.slow

@@ -194,8 +194,9 @@ def _flipped(mechanism):
 
 
 def _amiss(rng, made):
-    """The description with one joint of the tree out of place, and what was done."""
-    k = int(rng.integers(len(made.mechanism.joints)))
+    """The description with one joint of its loops out of place, and what was done."""
+    looped = [k for k, joint in enumerate(made.mechanism.joints) if joint.name != "hip"]
+    k = int(rng.choice(looped))
     joint = made.mechanism.joints[k]
     size = float(10.0 ** rng.uniform(-3.0, np.log10(0.05)))
     X = joint.origin.matrix.copy()

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.long_searches import going_on, search
+from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
 from robodyn.closed_loops.assembly.rounded_linkage import closed_by_one_frame, nearest_linkage
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
@@ -159,13 +160,15 @@ class LoopCloser:
 
         With the `closure_tolerance` that it takes.
         """
-        model, settings = self._model, self._model.settings
-        found = nearest_linkage(model)
+        if not self._model.setup.closures:
+            return None
+        letter, settings = LoopGeometry(self._model), self._model.settings
+        found = nearest_linkage(letter)
         if found is None or (rank is not None and found.rank >= rank):
             return None
         for tolerance in (min(1.1 * found.size, MISFIT), MISFIT):
             tolerance = float(f"{max(tolerance, settings.closure_tolerance):.2g}")
-            again = nearest_linkage(model, tolerance)
+            again = nearest_linkage(letter, tolerance)
             if again is not None and again.rank == found.rank:
                 leaving = (
                     f"with frames of joints moved by up to {again.angle:.2g} rad and "
@@ -228,9 +231,13 @@ class LoopCloser:
         return np.ones(self._space.nv, bool)
 
     def nearby(self, q: Array, rng: np.random.Generator) -> Array:
-        """Another closed posture near a closed one."""
+        """Another closed posture near a closed one, within limits where loops close there."""
         moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
-        return self._soon(self.closed, moved, self._all)
+        lower, upper = np.minimum(self._model.lower, q), np.maximum(self._model.upper, q)
+        try:
+            return self._soon(self.closed, np.clip(moved, lower, upper), self._all)
+        except AssemblyError:
+            return self._soon(self.closed, moved, self._all)
 
     def near(
         self, guess: Array, free: Array | None = None, guesses: int = 20, *, beyond: bool = False

@@ -62,12 +62,13 @@ class FrameDisplacements:
     Lengths are parts of the longest link.
 
     size: How many numbers they have.
-    placed: Frames whose poses `slopes` takes: the link that carries one, and the pose on it, (16,).
+    links: Those whose poses `slopes` takes.
     """
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self.placed: list[tuple[str, tuple[float, ...]]] = []
+        self.links: list[str] = []
+        self._placed: list[tuple[int, Array]] = []  # frames: the link, and the pose on it (4, 4)
         self._cuts = self._of_cuts()
         self._sides: dict[int, list[_Side]] = {}
         self._own: dict[str, list[_Side]] = {}
@@ -94,7 +95,7 @@ class FrameDisplacements:
             R_UG = np.eye(4)
             if joint_kind(cut.kind).axes:
                 R_UG[:3, :3] = align_z(np.array(cut.axis))
-            place = len(self.placed)
+            place = len(self._placed)
             for link, X in ends(cut):
                 self._place(link, X @ R_UG)
             rows = slice(first, first + owners.count(cut.name))
@@ -102,8 +103,10 @@ class FrameDisplacements:
         return found
 
     def _place(self, link: str, X: Array) -> int:
-        self.placed.append((link, tuple(np.ravel(X).tolist())))
-        return len(self.placed) - 1
+        if link not in self.links:
+            self.links.append(link)
+        self._placed.append((self.links.index(link), X))
+        return len(self._placed) - 1
 
     def _add_sides(self) -> None:
         """Sides of the joints on the way round each loop, and of those that close it."""
@@ -136,10 +139,11 @@ class FrameDisplacements:
     # -- slopes -----------------------------------------------------------------------------------
 
     def slopes(self, poses: Array) -> Array:
-        """Derivatives of all rows (m, nc, size) by displacements, from the poses of `placed`.
+        """Derivatives of all rows (m, nc, size) by displacements, from the poses of `links`.
 
         poses (m, n, 4, 4)
         """
+        poses = np.stack([poses[:, link] @ X for link, X in self._placed], axis=1)
         D = np.zeros((len(poses), len(self._model.setup.row_names), self.size))
         for cut in self._cuts:
             X_WF, X_WG = poses[:, cut.place], poses[:, cut.place + 1]

@@ -26,6 +26,7 @@ from robodyn.tolerances import (
     DISPLACEMENT_NOISE,
     EXACT_RANK,
     LOOP_CLOSED,
+    LOOP_DRIFT,
     MISFIT,
     MOVED_FAR,
     ROUNDED_FILE_GAP,
@@ -36,6 +37,9 @@ from robodyn.tolerances import (
 #: Gaps and singular values are at most so many times the displacements that they come from.
 LEVER = 30.0
 
+#: Guesses from which a closed posture is looked for, if there is none by the start.
+GUESSES = 4
+
 #: Ranks above the least that are tried.
 READINGS = 1
 
@@ -43,18 +47,16 @@ READINGS = 1
 class LoopGeometry:
     """The loops of a model, in rad and in parts of the longest link, without a compiler.
 
-    Where they come nearest to closing is given, or looked for from the start, and then from some
-    guesses. Their frames can be ``displaced``.
+    Their frames can be ``displaced``.
     """
 
-    def __init__(
-        self, model: Model, q: Array | None = None, *, displaced: bool = False, guesses: int = 0
-    ) -> None:
+    def __init__(self, model: Model, *, displaced: bool = False) -> None:
         setup = model.setup
         evaluator = Evaluator(model, MethodTable(), trace=trace_without_simplifying)
         self.evaluator = evaluator.at(0.0) if setup.rheonomic else evaluator
         self.model, self.space = model, ConfigurationSpace(model, self.evaluator)
-        placed = tuple(self.frames.placed) if displaced else ()
+        unmoved = tuple(np.eye(4).ravel().tolist())
+        placed = tuple((link, unmoved) for link in self.frames.links) if displaced else ()
         self._geometry = evaluator.interpreted("loop_geometry", t=0.0, placed=placed)
         self._known: tuple[Any, Any] = None, None
         self.of_positions = list(setup.position_rows)
@@ -63,7 +65,6 @@ class LoopGeometry:
         )
         self.units = np.array(setup.row_units)[self.of_positions]
         self.speed_units = np.array(setup.speed_units)
-        self._given, self._guesses = q, guesses
 
     @cached_property
     def frames(self) -> FrameDisplacements:
@@ -117,22 +118,14 @@ class LoopGeometry:
     @cached_property
     def nearest(self) -> Array:
         """The posture near the start in which the loops are closed, or most nearly so."""
-        if self._given is not None:
-            return self._given
         start = self.space.start()
-        if self.gap(start) < LOOP_CLOSED:
+        if self.gap(start) < LOOP_DRIFT:
             return start
-        far, best = self.gap(start) > LEVER * self.tolerance, start
-        searches = [(ROUNDED_FILE_RANK, 0), (None, 0), *[(None, self._guesses)] * far]
-        for rank, guesses in searches:
-            found = self.assembled(start, guesses, rank)
-            if self.is_closed(found):
-                return found
-            if self.gap(found) < self.gap(best):
-                best = found
-            if not far and self.gap(best) <= LEVER * self.tolerance:
-                break
-        return best
+        far = self.gap(start) > LEVER * self.tolerance
+        found = self.assembled(start, 0, ROUNDED_FILE_RANK)
+        if far and not self.is_closed(found):
+            found = min(found, self.assembled(start, GUESSES), key=self.gap)
+        return min(found, start, key=self.gap)
 
     def assembled(self, start: Array, guesses: int, rank: float | None = None) -> Array:
         """Where loops come nearest to closing by a search from a posture and guesses around it."""
@@ -152,6 +145,10 @@ class LoopGeometry:
         except AssemblyError as error:
             return np.asarray(error.q)
 
+    def is_stiff(self, q: Array, rank: int) -> bool:
+        """Whether no joint of the loops can move if they have a rank at a posture."""
+        return rank >= int((self.jacobian(q) != 0.0).any(axis=0).sum())
+
     def values(self, q: Array) -> Array:
         """Singular values of the Jacobian over the largest; ones if it has no slopes."""
         K = self.jacobian(q)
@@ -165,19 +162,20 @@ class LoopGeometry:
         return int((self.values(q) > EXACT_RANK).sum())
 
     def is_exact(self, q: Array, doubtful: float) -> bool:
-        """Whether loops close, and no singular value is doubtful, so small but not zero."""
-        values = self.values(q)
-        return self.is_closed(q) and not ((values > EXACT_RANK) & (values < doubtful)).any()
+        """Whether loops close, and are not rounded: their rank is beyond doubt at some posture.
 
-    def is_doubtful(self, q: Array) -> bool:
-        """Whether loops are closed, and have doubtful singular values wherever they move to."""
-        if not self.is_closed(q):
+        That is at one of those that they move to from ``q``, which may be near a singular one. Of
+        loops that are rounded, singular values are doubtful everywhere: small, but not zero.
+        """
+        if np.abs(self.position.residual(q)).max(initial=0.0) > LOOP_DRIFT:
             return False
         rank = self.rank(q)
-        postures = self.postures(q, rank, LOOP_CLOSED)
-        values = np.array([self.values(x) for x in postures])
-        small = (values > EXACT_RANK) & (values < self.doubtful)
-        return bool(small.any(axis=1).all())
+        for posture in self.postures(q, rank, LOOP_CLOSED):
+            values = self.values(posture)
+            sure = int((values >= doubtful).sum())
+            if sure >= rank and sure == int((values > EXACT_RANK).sum()):
+                return True
+        return False
 
     def is_closed(self, q: Array) -> bool:
         """Whether loops are closed at postures, as searches for closed postures have it."""
@@ -197,14 +195,13 @@ class LoopGeometry:
         most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
         yield from range(least, min(most, least + READINGS) + 1)
 
-    def postures(self, q: Array, rank: int, tolerance: float) -> Array:
-        """Postures far apart, (m, nq), q among them, closed but for a tolerance at a rank."""
-        if rank >= self.space.nv:
-            return q[None]
-        gap = LEVER * tolerance * self.units
+    def postures(self, q: Array, rank: int, tolerance: float) -> Iterator[Array]:
+        """Postures far apart, q the first of them, closed but for a tolerance at a rank."""
+        yield q
+        gap, moved = LEVER * tolerance * self.units, 0.0
         for limited in (True, False):  # joints may be drawn at limits, or beyond them
-            found = walks(self.model, self.position, self.space, q, rank, gap, limited)
-            found = np.unique(found.reshape(-1, found.shape[-1]), axis=0)
-            if np.abs(found - q).max(initial=0.0) > MOVED_FAR:
+            if self.is_stiff(q, rank) or moved > MOVED_FAR:
                 break
-        return np.concatenate([q[None], found])
+            for found in walks(self.model, self.position, self.space, q, rank, gap, limited):
+                moved = max(moved, float(np.abs(found - q).max()))
+                yield from found

@@ -39,6 +39,7 @@ from robodyn.tolerances import (
     ALMOST_PARALLEL,
     DEFAULT_SNAP,
     DISPLACEMENT_NOISE,
+    EXACT_RANK,
     EXACT_TURNS_RANK,
     FINE_DISPLACEMENT_NOISE,
     LEAST_DISPLACEMENT_NOISE,
@@ -52,9 +53,8 @@ from robodyn.tolerances import (
     WRONG_FILE_GAP,
 )
 
-#: Guesses from which a closed posture is looked for, if there is none by the start; and where it
-#: decides about half a turn.
-GUESSES, MANY_GUESSES = 4, 20
+#: Guesses from which a closed posture is looked for where it decides about half a turn.
+MANY_GUESSES = 20
 
 #: Gauss-Newton steps, and most postures looked at.
 STEPS, POSTURES = 10, 60
@@ -64,8 +64,7 @@ STEPS, POSTURES = 10, 60
 class Rounding:
     """A linkage whose frames were displaced so that it closes and moves."""
 
-    mechanism: Mechanism
-    q: Array  # (nq,), a posture in which it is closed
+    model: Model
     size: float  # norm of all displacements [rad, parts of the longest link]
     angle: float  # the largest turn and way of a frame [rad, m]
     way: float
@@ -121,12 +120,10 @@ def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
         half_round = _with_axes_turned(letter, settings, q)
         if half_round is not None:
             return half_round
-    found = nearest_linkage(model, letter.tolerance)
+    found = nearest_linkage(letter, letter.tolerance)
     if found is not None:
-        mended = build_model(found.mechanism, settings)
-        if LoopGeometry(mended).has_rank(found.q[None], found.rank):
-            return mended, (_told(model, letter, found),) * (found.size > DEFAULT_SNAP)
-    return model, (_doubt(letter, q),) if letter.is_doubtful(q) else ()
+        return found.model, (_told(letter, found),) * (found.size > DEFAULT_SNAP)
+    return model, (_doubt(letter, q),) if letter.is_closed(q) else ()
 
 
 def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Meant | None:
@@ -143,23 +140,16 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
     return with_axes_turned(model, rows, space.start(), q, closed)
 
 
-def nearest_linkage(
-    model: Model, tolerance: float = MISFIT, q: Array | None = None
-) -> Rounding | None:
+def nearest_linkage(letter: LoopGeometry, tolerance: float = MISFIT) -> Rounding | None:
     """The nearest linkage that closes and moves, if all displacements together are within this.
 
-    The tolerance is in rad and parts of the longest link. ``q`` is where loops come nearest to
-    closing, by default from the start.
+    The tolerance is in rad and parts of the longest link.
     """
-    settings = dataclasses.replace(model.settings, rigid=True)
-
-    def start(mechanism: Mechanism) -> LoopGeometry:
-        return LoopGeometry(build_model(mechanism, settings), q, displaced=True, guesses=GUESSES)
-
-    letter, found = start(model.mechanism), None
+    model, found = letter.model, None
     parallel, turned = with_parallel_axes(model, LEVER * tolerance)
     if DEFAULT_SNAP < turned <= max(tolerance, WRONG_FILE_GAP):
-        found = _of_start(start(parallel), letter, tolerance, turned)
+        start = LoopGeometry(build_model(parallel, model.settings))
+        found = _of_start(start, letter, tolerance, turned)
     return _of_start(letter, letter, tolerance, 0.0) if found is None else found
 
 
@@ -186,8 +176,7 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
 
     ``None`` if that does not close all loops.
     """
-    settings = dataclasses.replace(model.settings, rigid=True)
-    linkage = LoopGeometry(model, q, displaced=True)
+    linkage = LoopGeometry(model, displaced=True)
     for _ in range(STEPS):
         mask = linkage.frames.of_mover(name)
         slopes, gap = linkage.displaced(q[None])[0][:, mask], linkage.residual(q)
@@ -195,14 +184,17 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
             return None
         d = np.zeros(len(mask))
         d[mask] = -np.linalg.lstsq(slopes, gap, rcond=None)[0]
-        linkage = LoopGeometry(build_model(linkage.frames.moved(d), settings), q, displaced=True)
+        moved = build_model(linkage.frames.moved(d), model.settings)
+        before, linkage = linkage.gap(q), LoopGeometry(moved, displaced=True)
         if linkage.is_closed(q):
-            return linkage.model.mechanism
+            return moved.mechanism
+        if not linkage.gap(q) < 0.5 * before:
+            return None
     return None
 
 
-def _told(model: Model, letter: LoopGeometry, found: Rounding) -> str:
-    nv, rank = model.bodies.nv, letter.rank(letter.nearest)
+def _told(letter: LoopGeometry, found: Rounding) -> str:
+    nv, rank = letter.space.nv, letter.rank(letter.nearest)
     closed = letter.gap(letter.nearest) < LOOP_CLOSED
     as_written = f"leave {nv - rank} degrees of freedom" if closed else "do not close"
     return (
@@ -241,9 +233,9 @@ def _displaced(
 
     The first of them, in which the linkage was drawn, stays as it is if it is ``held``.
     """
-    postures = start.postures(q, rank, tolerance)
+    postures = np.array([q, *np.unique([*start.postures(q, rank, tolerance)], axis=0)])
     steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)
-    if rank < start.space.nv and np.abs(steps).max(initial=0.0) < MOVED_FAR:
+    if not start.is_stiff(q, rank) and np.abs(steps).max(initial=0.0) < MOVED_FAR:
         return None
     postures = _fewer(postures, rank, start)
     opened = np.abs(letter.residual(postures))
@@ -254,7 +246,8 @@ def _displaced(
     # axes that are not parallel to these digits, though some nearly are, are left as they are
     apart = np.abs(start.axes_apart(ALMOST_PARALLEL)[1]).max(initial=0.0)
     parallel = ALMOST_PARALLEL if apart < DEFAULT_SNAP else 0.0
-    found = _Closing(start, postures, np.zeros(start.frames.size), rank, held, parallel)
+    linkage = LoopGeometry(start.model, displaced=True)
+    found = _Closing(linkage, postures, np.zeros(linkage.frames.size), rank, held, parallel)
     for fine in (0.0, 2.0, 1.0):
         found = found.stepped(tolerance, fine)
         if found.has_rank:
@@ -266,8 +259,7 @@ def _displaced(
     row = letter.of_positions[int(opened.max(axis=0).argmax())]
     angle, way = found.linkage.frames.largest(found.total)
     return Rounding(
-        found.linkage.model.mechanism,
-        found.postures[-1],
+        found.linkage.model,
         math.hypot(turned, float(np.linalg.norm(found.total))),
         max(turned, angle),
         way,
@@ -328,8 +320,7 @@ class _Closing:
             return self
         d, dq = factor * step[0], factor * step[1]
         start = self.linkage
-        settings = dataclasses.replace(start.model.settings, rigid=True)
-        model = build_model(start.frames.moved(d), settings)
+        model = build_model(start.frames.moved(d), start.model.settings)
         return dataclasses.replace(
             self,
             linkage=LoopGeometry(model, displaced=True),
@@ -345,6 +336,8 @@ class _Closing:
         if not linkage.frames.size or not all(np.isfinite(x).all() for x in (r, K, D)):
             return None
         U, values, Vt = np.linalg.svd(K)
+        if (values[:, :rank] <= EXACT_RANK * values[:, :1]).any():
+            return None
         left = np.swapaxes(U[:, :, rank:], 1, 2)
         A, b = left @ D, -np.einsum("mij,mj->mi", left, r)
         A, b = A.reshape(-1, linkage.frames.size), b.ravel()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import WALK_CLOSED, WALK_RANK
+from robodyn.tolerances import WALK_CLOSED, WALK_RANK, WALK_STEP
 
 #: Steps of a walk, how many walks there are, and the longest stride of the fastest [rad, m].
 STEPS, WALKS, STRIDE = 12, 8, 0.4
@@ -20,7 +22,6 @@ CLOSING = 5
 GUESSES, SEARCHING = 32, 16
 
 
-@np.errstate(all="ignore")  # some postures are none
 def walks(
     model: Model,
     rows: PositionRows,
@@ -29,8 +30,8 @@ def walks(
     rank: int | None = None,
     gap: Array | None = None,
     limited: bool = True,
-) -> FloatArray:
-    """Closed postures along some walks from a closed one, shape (steps, walks, nq).
+) -> Iterator[Array]:
+    """Closed postures after each step of some walks from a closed one, shape (walks, nq).
 
     Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
     strides. Where one cannot go on, it stays, turns round and takes shorter ones. With another
@@ -46,16 +47,16 @@ def walks(
     heading = np.concatenate([heading, -heading])
     stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
     here = np.tile(start, (WALKS, 1))
-    postures = [here]
+    yield here
     for _ in range(STEPS):
-        along = loops.along(here, heading)
-        there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
-        good = loops.arrived(here, there, limited)
+        with np.errstate(all="ignore"):  # some postures are none
+            along = loops.along(here, heading)
+            there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
+            good = loops.arrived(here, there, limited)
         heading = np.where(good[:, None], along, -along)
         stride = np.where(good, stride, 0.5 * stride)
         here = np.where(good[:, None], there, here)
-        postures.append(here)
-    return np.array(postures)
+        yield here
 
 
 @np.errstate(all="ignore")
@@ -110,6 +111,8 @@ class _Loops:
             step = self._least(q, gap)
             size = np.abs(step).max(axis=1, keepdims=True, initial=0.0)
             q = self._space.integrate(q, -step / np.maximum(1.0, 2.0 * size))
+            if size.max() < WALK_STEP:
+                break
         return q
 
     def arrived(self, here: Array, there: Array, limited: bool = True) -> Array:

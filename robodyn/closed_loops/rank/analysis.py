@@ -38,9 +38,9 @@ class LoopAnalysis:
 
     q (nq,): A closed posture, as near to the zero position as may be.
     rank: At that posture.
-    general_rank: The largest at the postures looked at: that of postures that are not singular.
+    general_rank: That of the postures around `q` that are not singular.
     choice: Rows that span all others at every posture looked at that has this rank; ``None`` if
-        there are none.
+        there are none, or if loops that are assembled in another way have a larger rank.
     redundant: Rows that follow from others, at ``q``.
     independent: Speeds that determine the others, actuated ones first.
     postures (n, nq)
@@ -104,6 +104,7 @@ def analyse(
     jacobian: Callable[[FloatArray], FloatArray],
     mass_matrix: FloatArray,
     closed: Callable[[], FloatArray],
+    is_regular: bool,
     preferred: tuple[int, ...],
     walk: Callable[[], FloatArray],
 ) -> LoopAnalysis:
@@ -113,6 +114,7 @@ def analyse(
     jacobian: (..., nq) -> (..., nc, nv).
     mass_matrix (nv, nv): To compare speeds in m/s and rad/s.
     closed: Makes another closed posture, or raises `AssemblyError`.
+    is_regular: Whether loops have the rank of ``q`` at all postures around it.
     preferred: Speeds that should be independent.
     walk: Makes many closed postures, (n, nq); called where redundant rows ask for it.
     """
@@ -128,12 +130,17 @@ def analyse(
     weights = _positive(mass_matrix)
     there = rank_analysis(K, weights)
     ranks = [int(r) for r in there.rank]
-    general = max(ranks)
+    general = ranks[0] if is_regular else max(ranks)
     regular = [k for k, rank in enumerate(ranks) if rank == general]
     scale = 1.0 / np.sqrt(np.diag(weights))
-    choice = choose_rows(
-        K[regular] * scale, general, there.independent[regular], lambda: jacobian(walk()) * scale
-    )
+    choice = None
+    if general == max(ranks):
+        choice = choose_rows(
+            K[regular] * scale,
+            general,
+            there.independent[regular],
+            lambda: jacobian(walk()) * scale,
+        )
     if choice is not None:
         choice = choice.tried_at(np.array(postures)[regular])
     chosen = independent_speeds(K[0], preferred, weights)

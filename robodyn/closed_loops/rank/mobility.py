@@ -69,6 +69,7 @@ class Mobility:
                 jacobian,
                 self._model.some_mass_matrix,
                 lambda: self._closer.nearby(q, rng),
+                np.array_equal(q, self._closer.regular),
                 self._preferred,
                 lambda: self.far,
             )
@@ -123,7 +124,7 @@ class Mobility:
     @cached_property
     def walks(self) -> Array:
         """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
-        return walks(*self._beginning)
+        return np.array([*walks(*self._beginning)])
 
     @cached_property
     def far(self) -> Array:

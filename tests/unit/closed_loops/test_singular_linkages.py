@@ -206,3 +206,31 @@ def test_speeds_where_more_rows_count_than_elsewhere():
         assert np.abs(K @ a + bias).max() < 1e-8
         closed, held = robot.closed_state(x, y)
         assert np.abs(robot.loop_jacobian(closed) @ held).max() < 1e-9
+
+
+def test_a_posture_elsewhere_that_loops_hold_in_more_ways():
+    """Constraints leave a line, and besides a point near by, at which they hold everything."""
+
+    def hold(q):
+        x, y = q
+        return [y * (y - 0.2), y * (x - 0.1)]
+
+    inertia = rd.Inertia(2.0, ixx=0.1, iyy=0.1, izz=0.1)
+    joints = (
+        rd.Joint("left", "prismatic", "ground", "carriage", axis=(1.0, 0.0, 0.0)),
+        rd.Joint("right", "prismatic", "carriage", "slide", axis=(0.0, 1.0, 0.0)),
+    )
+    links = (rd.Link("ground"), rd.Link("carriage", inertia), rd.Link("slide", inertia))
+    mechanism = rd.Mechanism("table", links, joints, ())
+    constraint = rd.Constraint("hold", hold, ("left", "right"))
+    robot = rd.load(mechanism, constraints=[constraint], gravity=(3.0, -5.0, 0.0))
+    assert robot.dof == 1
+    np.testing.assert_allclose(robot.neutral(), 0.0)
+    for q in (np.zeros(2), np.array([0.3, 0.0])):
+        a = robot.forward_dynamics(q, np.zeros(2), [8.0, 0.0])
+        np.testing.assert_allclose(a, [5.0, 0.0], atol=1e-12)  # 3 + 8 N / 4 kg
+    held = np.array([0.1, 0.2])
+    assert robot.mobility(held) == 0
+    np.testing.assert_allclose(
+        robot.forward_dynamics(held, np.zeros(2), [8.0, 0.0]), 0.0, atol=1e-12
+    )
