@@ -1,11 +1,11 @@
-"""``robodyn convert``: convert a robot description to URDF."""
+"""``robodyn convert``: convert a robot description to URDF or MJCF."""
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import robodyn as rd
@@ -13,13 +13,12 @@ from robodyn.cli.options.output import add_json, print_json
 from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
 from robodyn.cli.options.values import FILE, add, file
 from robodyn.description import Mechanism
-from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import FileError
+from robodyn.exporting.conversion import SUFFIXES
 from robodyn.force_elements import LINK_ELEMENTS
-from robodyn.urdf import open_document, parse, write
-from robodyn.urdf.extensions import left_out_by_others, refused_by_others
-from robodyn.urdf.write import as_written
+from robodyn.urdf import open_document
 
-#: What conversion to URDF loses, by the kind of document.
+#: What conversion loses, by the kind of document.
 LOST = {
     "xacro": "properties, macros and conditions are expanded",
     "MJCF": "shapes, materials, cameras, lights and keyframes are not in it",
@@ -30,9 +29,9 @@ LOST = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_robot(parser)
-    add(parser, "out", "what to write", file((".urdf",)), complete=FILE, metavar="OUT.urdf")
-    parser.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
-    text = "write every loop as <loop>, which readers that know trees only pass over"
+    add(parser, "out", "what to write", file(SUFFIXES), complete=FILE, metavar="OUT")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it is there")
+    text = "in URDF, write every loop as <loop>, which readers that know trees only pass over"
     parser.add_argument("--strict-tree", action="store_true", help=text)
     add_json(parser)
     add_robot_options(parser)
@@ -46,14 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = rd.load(arguments.robot, **robot_options(arguments))
-    if robot.nc:
-        robot.neutral()  # raises an error if the loops do not close
     mechanism = robot.mechanism
-    _check(mechanism, strict_tree=arguments.strict_tree)
-    write(mechanism, out, strict_tree=arguments.strict_tree)
-    lost = list(_losses(arguments.robot, mechanism, [item.message for item in caught]))
-    for others in (refused_by_others, left_out_by_others):
-        lost += others(mechanism, strict_tree=arguments.strict_tree)
+    conversion = rd.convert(robot, out, strict_tree=arguments.strict_tree)
+    lost = list(_losses(arguments.robot, out, mechanism, [item.message for item in caught]))
+    lost += conversion.lost
     counts = _counts(mechanism)
     if arguments.json:
         print_json("convert", robot=robot.name, files=[out], counts=counts, lost=lost)
@@ -63,31 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     for line in lost:
         print(f"  {line}")
     return 0
-
-
-def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
-    """Check that the written file reads back as the same robot."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UrdfWarning)
-        read, problems, _ = parse(write(mechanism, strict_tree=strict_tree))
-    for problem in problems:
-        raise RobodynError(f"URDF cannot say this: {problem}")
-    written = as_written(mechanism, strict_tree=strict_tree)
-    if read == written:
-        return
-    assert read is not None
-    for one, other in zip(written.movers, read.movers, strict=False):
-        for name in (x.name for x in dataclasses.fields(one) if x.compare):
-            if getattr(one, name) != getattr(other, name, None):
-                raise UrdfError(
-                    f"URDF cannot say its {name}: {getattr(one, name)!r} reads back as "
-                    f"{getattr(other, name, None)!r}",
-                    **mechanism.where(one),
-                )
-    raise UrdfError(
-        "URDF cannot say all of it: what would be written reads back as another robot",
-        file=mechanism.file,
-    )
 
 
 def _counts(mechanism: Mechanism) -> dict[str, int]:
@@ -108,7 +78,7 @@ def _counts(mechanism: Mechanism) -> dict[str, int]:
     return {word: len(items) for word, items in parts.items() if items}
 
 
-def _losses(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
+def _losses(source: str, out: Path, mechanism: Mechanism, warned: list[Any]) -> Iterator[str]:
     """Lines about what was read leniently, and what the new file does not contain."""
     for warning in warned:
         for place in getattr(warning, "places", ()) or (warning,):
@@ -117,7 +87,7 @@ def _losses(source: str, mechanism: Mechanism, warned: list[Any]) -> Iterator[st
     kind = open_document(source).kind
     if kind in LOST and not any(link.extras for link in mechanism.links):
         yield f"{kind}: {LOST[kind]}"
-    if mechanism.loops and mechanism.start:
+    if out.suffix == ".urdf" and mechanism.loops and mechanism.start:
         drawn = ", ".join(f"{name} {_numbers(x)}" for name, x in mechanism.start)
         yield f"where joints stand in the drawing (near= of robodyn.load): {drawn}"
 
