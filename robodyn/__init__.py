@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from robodyn.equations.loops.frame_constraint import FrameConstraint
     from robodyn.equations.loops.rolling import Rolling
     from robodyn.equations.sensors.sensor import Sensor
+    from robodyn.exporting.conversion import Conversion, convert
     from robodyn.exporting.export import export
     from robodyn.force_elements.ground import Ground
     from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -145,6 +146,7 @@ __all__ = [
     "Comparison",
     "CompliantStops",
     "Constraint",
+    "Conversion",
     "Coupling",
     "EquilibriumError",
     "Event",
@@ -215,6 +217,7 @@ __all__ = [
     "closed_loop",
     "compare",
     "control_law",
+    "convert",
     "cos",
     "cosh",
     "events",
@@ -261,6 +264,7 @@ _HOMES = {
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",
+    "robodyn.exporting.conversion": "Conversion convert",
     "robodyn.exporting.export": "export",
     "robodyn.equations.sensors.sensor": "Sensor",
     "robodyn.force_elements.ground": "Ground",

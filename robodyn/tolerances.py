@@ -522,6 +522,13 @@ DECAYING_POLE = 1e-9
 #: Eigenvalues of a weight matrix below this part of the largest one are zero.
 EIGENVALUE_ZERO = 1e-12
 
+# Files for MuJoCo.
+
+#: Mass and inertia of a link that moves and has none [kg, kg m^2], which MuJoCo needs.
+MUJOCO_MASS = 1e-9
+#: Least principal moment that MuJoCo takes [kg m^2].
+MUJOCO_MOMENT = 1e-14
+
 # Pictures.
 
 #: Axes of joints that are parallel, or at right angles, within this are those of a planar linkage,

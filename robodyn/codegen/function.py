@@ -252,6 +252,59 @@ class Function(Generic[Result]):
 
         return latex(with_identities(self.program), constants)
 
+    def casadi(self) -> Any:
+        """The function in CasADi's symbols (extra ``casadi``).
+
+        Names and shapes of inputs and outputs are those of the function, less what no identifier
+        has; arrays of more than two axes have the first as rows and all others as columns. Inside
+        are scalars (``SX``), so that CasADi's derivatives are as sparse as the equations; choices
+        and guards are CasADi's own.
+
+        Returns
+        -------
+        function : casadi.Function
+
+        Raises
+        ------
+        MissingExtraError
+            Without CasADi.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> f = rd.load("double_pendulum").function("mass_matrix").casadi()
+        >>> f
+        Function(mass_matrix:(q[2])->(mass_matrix[2x2]) SXFunction)
+        """
+        from robodyn.codegen.computer_algebra import casadi_function
+
+        return casadi_function(self.program)
+
+    def sympy(self) -> dict[str, Any]:
+        """The inputs and the outputs in symbols of SymPy (extra ``sympy``), by name.
+
+        Returns
+        -------
+        matrices : dict of name to sympy.Matrix
+            Vectors are columns; arrays of more than two axes have the first as rows and all others
+            as columns. Outputs are expressions in the symbols of the inputs, ``q_0`` and so on.
+
+        Raises
+        ------
+        MissingExtraError
+            Without SymPy.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> found = rd.load("double_pendulum").function("gravity_forces").sympy()
+        >>> sorted(found), sorted(map(str, found["gravity_forces"].free_symbols))
+        (['gravity_forces', 'q'], ['q_0', 'q_1'])
+        """
+        from robodyn.codegen.computer_algebra import sympy_matrices
+
+        return sympy_matrices(self.program)
+
     @property
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""

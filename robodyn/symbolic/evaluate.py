@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import add, mul, truediv
 from typing import Any
 
@@ -60,6 +60,21 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
     """
     scalars, batch = scalars_of(program, arrays, dtype)
     real = np.dtype(float if dtype is None else dtype).type
+    return outputs_of(program, results_of(program, scalars, real, _OPERATIONS), batch, real)
+
+
+def results_of(
+    program: Program,
+    scalars: Sequence[Any],
+    constant: Callable[[float], Any],
+    operations: Mapping[int, Callable[..., Any]],
+) -> list[Any]:
+    """Numbers of all outputs, by any arithmetic: node by node.
+
+    scalars: Numbers of all inputs.
+    constant: What a constant is there.
+    operations: By the numbers of operations of the graph.
+    """
     graph = program.graph
     value: dict[int, Any] = {}
 
@@ -70,12 +85,12 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
         if op == CONST:
-            value[node] = real(graph.value[node])
+            value[node] = constant(graph.value[node])
         elif op == INPUT:
             value[node] = scalars[a]
         else:
-            value[node] = _OPERATIONS[op](at(a), at(b)) if op in OF_TWO else _OPERATIONS[op](at(a))
-    return outputs_of(program, [at(edge) for edge in program.results], batch, real)
+            value[node] = operations[op](at(a), at(b)) if op in OF_TWO else operations[op](at(a))
+    return [at(edge) for edge in program.results]
 
 
 def scalars_of(

@@ -137,11 +137,11 @@ def as_written(mechanism: Mechanism, *, strict_tree: bool = False) -> Mechanism:
     return dataclasses.replace(
         mechanism,
         joints=tuple(map(_as_continuous, map(_without_unused, kept))),
-        loops=tuple(map(_without_unused, (*map(_as_loop, cut), *mechanism.loops))),
+        loops=tuple(map(_without_unused, (*map(as_loop, cut), *mechanism.loops))),
     )
 
 
-def _as_loop(joint: Joint) -> Loop:
+def as_loop(joint: Joint) -> Loop:
     """The loop that a joint closes where it is cut: its frame on the child is the link frame."""
     return Loop(
         predecessor=joint.parent,
@@ -252,7 +252,7 @@ def loop_element(cut: Joint | Loop) -> str:
 
     A joint closes it where its frame on the child is the link frame.
     """
-    cut = _as_loop(cut) if isinstance(cut, Joint) else cut
+    cut = as_loop(cut) if isinstance(cut, Joint) else cut
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
 
 

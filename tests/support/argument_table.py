@@ -46,6 +46,17 @@ class _NewFolder(os.PathLike[str]):
         return tempfile.mkdtemp(dir=self._within.name)
 
 
+class _NewFile(_NewFolder):
+    """Path of another file each time."""
+
+    def __init__(self, suffix: str) -> None:
+        super().__init__()
+        self._suffix = suffix
+
+    def __fspath__(self) -> str:
+        return super().__fspath__() + self._suffix
+
+
 @dataclass(frozen=True)
 class Row:
     """What a parameter takes.
@@ -241,6 +252,8 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "functions": Row(("mass_matrix",), w.names),
         "target": Row("c", w.choice),
         "export.name": Row("plant", lambda good: [5, ANYTHING, "", " "]),
+        "strict_tree": Row(False, w.truth),
+        "convert.path": Row(_NewFile(".xml"), lambda good: [5, ANYTHING, np.nan, [1.0]]),
         "folder": Row(_NewFolder(), lambda good: [5, ANYTHING, np.nan, [1.0]]),
         "dtype": Row("double", w.choice),
         "simulate.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),

@@ -10,7 +10,7 @@ import numpy as np
 def attributes(**values: object) -> str:
     """Attributes of a tag, each after a blank; those that are ``None`` are left out."""
     return "".join(
-        f' {key}="{_text(value).translate(_ESCAPES)}"'
+        f' {key}="{text_of(value).translate(_ESCAPES)}"'
         for key, value in values.items()
         if value is not None
     )
@@ -30,11 +30,12 @@ _ESCAPES = str.maketrans(
 )
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """A value as the text of an attribute: numbers with all their digits, arrays with blanks."""
     if isinstance(value, float):
         return repr(float(value)).removesuffix(".0")  # numpy's repr names the type
     if isinstance(value, tuple | list | np.ndarray):
-        return " ".join(_text(float(number)) for number in value)
+        return " ".join(text_of(float(number)) for number in value)
     return str(value)
 
 

@@ -14,10 +14,12 @@ import numpy as np
 from robodyn.description import Joint, Loop, Mimic, Pose
 from robodyn.description.curve import Linear, Polynomial
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.joints import distance as distance_joint
 from robodyn.joints import fixed, joint_kind, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION
 from robodyn.urdf.mjcf.bodies import pose_of
+from robodyn.urdf.mjcf.forces import vector
 from robodyn.urdf.mjcf.model import CompiledModel
 
 
@@ -225,6 +227,10 @@ class Equalities:
         a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
         sums = self._compiled.coefficients(one)
         total = float(model.tendon_length0[one]) + a0
+        sites = self._compiled.two_sites(one)
+        if sites and (other < 0 or not (a1 or any(higher))):
+            self._hold_distance(k, sites, total)
+            return None
         if other >= 0 and (a1 or any(higher)):
             second = self._compiled.coefficients(other)
             if any(higher):
@@ -237,6 +243,14 @@ class Equalities:
         if not sums:
             return IN_SPACE
         return self.related.sum({self._names.joints[j]: c for j, c in sums.items()}, total)
+
+    def _hold_distance(self, k: int, sites: tuple[int, int], distance: float) -> None:
+        """A tendon between two sites whose length is held is a rod."""
+        model, name = self._model, self._names.equalities[k]
+        one, other = (self._names.bodies[model.site_bodyid[site]] for site in sites)
+        X_1, X_2 = (Pose(vector(model.site_pos[site])) for site in sites)
+        kind = distance_joint.KIND.name
+        self.loops.append(Loop(name, kind, one, other, X_1, X_2, distance=distance))
 
     def _refuse(self, name: str, reason: str | None) -> None:
         if reason is not None:

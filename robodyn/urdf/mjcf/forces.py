@@ -97,7 +97,7 @@ class Tendons:
             if not (stiffness or damping or more):
                 continue
             low, high = (float(x) for x in model.tendon_lengthspring[k])
-            sites = self._two_sites(compiled, k)
+            sites = compiled.two_sites(k)
             if more:
                 self.refused[name] = f"a tendon with {', '.join(more)} has no counterpart"
             elif sites is None and not fixed:
@@ -122,12 +122,3 @@ class Tendons:
                     )
                 )
         self.springs = tuple(springs)
-
-    def _two_sites(self, compiled: CompiledModel, k: int) -> tuple[int, int] | None:
-        model, site = compiled.model, compiled.mujoco.mjtWrap.mjWRAP_SITE
-        first, count = int(model.tendon_adr[k]), int(model.tendon_num[k])
-        path = range(first, first + count)
-        if count != 2 or any(int(model.wrap_type[i]) != site for i in path):
-            return None
-        one, other = (int(model.wrap_objid[i]) for i in path)
-        return one, other

@@ -114,6 +114,16 @@ class CompiledModel:
             found[j] = found.get(j, 0.0) + float(model.wrap_prm[i])
         return {j: c for j, c in found.items() if c}
 
+    def two_sites(self, tendon: int) -> tuple[int, int] | None:
+        """Sites between which a tendon runs straight; none of another tendon."""
+        model, site = self.model, self.mujoco.mjtWrap.mjWRAP_SITE
+        first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+        path = range(first, first + count)
+        if count != 2 or any(int(model.wrap_type[i]) != site for i in path):
+            return None
+        one, other = (int(model.wrap_objid[i]) for i in path)
+        return one, other
+
     def drives_fixed_tendon(self, actuator: int) -> bool:
         """Whether an actuator drives a fixed tendon."""
         model = self.model

@@ -62,7 +62,7 @@ def test_no_file_is_replaced_or_left_half_written(tmp_path, capsys):
     assert main(["convert", str(source), str(out), "--force"]) == 0
     assert rd.load(out).mechanism == rd.load(source).mechanism
     assert {path.name for path in tmp_path.iterdir()} == {"one.urdf", "two.urdf"}
-    for wrong in ("two.xml", "nowhere/two.urdf"):
+    for wrong in ("two.stl", "nowhere/two.urdf", "nowhere/two.xml"):
         assert main(["convert", str(source), str(tmp_path / wrong)]) == 2
     assert {path.name for path in tmp_path.iterdir()} == {"one.urdf", "two.urdf"}
 

@@ -1,0 +1,148 @@
+"""Robots as files for other programs: the format by the suffix."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from robodyn.arguments import checked_arguments
+from robodyn.description import Mechanism
+from robodyn.errors import SettingsError, UrdfError, UrdfWarning
+from robodyn.files import as_path, replacing
+from robodyn.robot import Robot
+from robodyn.urdf.extensions import left_out_by_others, refused_by_others
+from robodyn.urdf.mjcf.writing.write import mjcf_text
+from robodyn.urdf.parse import parse
+from robodyn.urdf.write import as_written, write
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A robot that was written for another program.
+
+    Attributes
+    ----------
+    path : Path
+    lost : tuple of str
+        What the format, or the readers that it is for, cannot say, a line each, with what was
+        written instead.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import robodyn as rd
+    >>> rd.convert(rd.load("four_bar"), pathlib.Path(tempfile.mkdtemp(), "four_bar.xml")).path.name
+    'four_bar.xml'
+    """
+
+    path: Path
+    lost: tuple[str, ...] = ()
+
+
+@checked_arguments
+def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = False) -> Conversion:
+    """Write a robot as a file for other programs.
+
+    An MJCF draws the closed posture of `Robot.neutral`, and has it as a keyframe, so that a
+    simulation can begin there. Loops are equality constraints between sites, which MuJoCo holds
+    softly; where a loop is closed by a joint that is no pin, no ball and no weld, or that carries a
+    spring, a damper, a motor or limits, one of its links is cut in two halves, which are welded.
+
+    Parameters
+    ----------
+    robot : Robot
+    path : path
+        A file in ``.urdf``, or ``.xml`` for the MJCF of MuJoCo. It is replaced at once.
+    strict_tree : bool
+        In URDF, write every loop as ``<loop>``, which readers that know trees only pass over.
+
+    Returns
+    -------
+    conversion : Conversion
+        With what the format, or its readers, cannot say.
+
+    Raises
+    ------
+    UrdfError
+        If the format has no words for something that moves the robot, such as a function of its
+        user.
+    SettingsError
+        If the format has no writer.
+    AssemblyError
+        If the loops do not close.
+    MissingFileError, FileError
+        If the file cannot be written; an existing file is then unchanged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import robodyn as rd
+    >>> out = pathlib.Path(tempfile.mkdtemp(), "five_bar.xml")
+    >>> lost = rd.convert(rd.load("five_bar"), out).lost
+    >>> print(lost[-1])
+    limits of speed (left_drive, right_drive) are left out
+    """
+    out = as_path("path", path)
+    if out.suffix == ".urdf":
+        text, lost = _urdf(robot, strict_tree)
+    elif out.suffix == ".xml":
+        text, lost = _mjcf(robot)
+    else:
+        raise SettingsError(
+            f"path is {str(out)!r}, expected a name that ends in {' or '.join(SUFFIXES)}"
+        )
+    with replacing(out) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+    return Conversion(out, tuple(lost))
+
+
+#: Formats that are written.
+SUFFIXES = (".urdf", ".xml")
+
+
+def _mjcf(robot: Robot) -> tuple[str, list[str]]:
+    return mjcf_text(
+        robot.mechanism,
+        floating_base=robot.base == "floating",
+        gravity=robot.gravity,
+        positions=robot.joint_positions(robot.neutral()),
+        motors=robot.actuated_joints,
+    )
+
+
+def _urdf(robot: Robot, strict_tree: bool) -> tuple[str, list[str]]:
+    if robot.nc:
+        robot.neutral()  # raises an error if the loops do not close
+    mechanism = robot.mechanism
+    text = write(mechanism, strict_tree=strict_tree)
+    _check(mechanism, text, strict_tree)
+    others = refused_by_others, left_out_by_others
+    return text, [line for f in others for line in f(mechanism, strict_tree=strict_tree)]
+
+
+def _check(mechanism: Mechanism, text: str, strict_tree: bool) -> None:
+    """Check that what is written reads back as the same robot."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)
+        read, problems, _ = parse(text)
+    for problem in problems:
+        raise UrdfError(f"URDF cannot say this: {problem}")
+    written = as_written(mechanism, strict_tree=strict_tree)
+    if read == written:
+        return
+    assert read is not None
+    for one, other in zip(written.movers, read.movers, strict=False):
+        for name in (x.name for x in dataclasses.fields(one) if x.compare):
+            if getattr(one, name) != getattr(other, name, None):
+                raise UrdfError(
+                    f"URDF cannot say its {name}: {getattr(one, name)!r} reads back as "
+                    f"{getattr(other, name, None)!r}",
+                    **mechanism.where(one),
+                )
+    raise UrdfError(
+        "URDF cannot say all of it: what would be written reads back as another robot",
+        file=mechanism.file,
+    )

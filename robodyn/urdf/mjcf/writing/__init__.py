@@ -1,0 +1,1 @@
+"""Writing a description as MJCF."""

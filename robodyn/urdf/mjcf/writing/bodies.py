@@ -1,0 +1,245 @@
+"""Links as bodies of MJCF with the joints that move them, and links without mass as sites."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Inertia, Joint, Loop, Mechanism
+from robodyn.description.pose import inverse_pose
+from robodyn.errors import UrdfError, some_of
+from robodyn.force_elements.common.link_element import WORLD
+from robodyn.joints import fixed, floating, joint_kind
+from robodyn.tolerances import MUJOCO_MASS, MUJOCO_MOMENT, SAME_POSITION
+from robodyn.topology.spanning_tree import SpanningTree
+from robodyn.urdf.common.joint_values import UNLIMITED
+from robodyn.urdf.common.markup import text_of
+from robodyn.urdf.mjcf.writing.document import Document, add, placed, quaternion
+from robodyn.urdf.mjcf.writing.motions import Motion, motions_of
+
+#: Motions that lead to a body, with the frames in which they begin: each in the one before.
+Way = list[tuple[FloatArray, list[Motion]]]
+
+
+class WrittenBodies:
+    """Bodies of a document by the names of links, and ``motions`` by name.
+
+    tree: The spanning tree, with fixed joints.
+    positions: Of joints by name, loops included, in the posture that is drawn.
+    joined: Links that something is fastened to beside their joints.
+    halves: In how many parts links are cut.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        mechanism: Mechanism,
+        tree: SpanningTree,
+        positions: Mapping[str, Any],
+        joined: set[str],
+        shares: Mapping[str, int],
+    ) -> None:
+        self.motions: dict[str, Motion] = {}
+        self._document, self._positions, self._shares = document, positions, shares
+        self._actuators = dict(mechanism.actuators)
+        self._coupled = {joint for x in mechanism.transmissions for joint in x.joints}
+        self._inertias = {link.name: link.inertia for link in mechanism.links}
+        self._bodies: dict[str, Any] = {WORLD: document.world}
+        self._massless: list[str] = []
+        self._add_tree(tree, joined)
+        if self._massless:
+            document.lost.append(
+                f"links without mass that joints move ({some_of(self._massless)}) have "
+                f"{MUJOCO_MASS:g} kg and kg m^2"
+            )
+
+    def of(self, link: str) -> Any:
+        """The body of a link."""
+        return self._bodies[link]
+
+    def has_mass(self, link: str) -> bool:
+        """Whether a link has mass."""
+        inertia = self._inertias.get(link)
+        return inertia is not None and inertia.mass > 0.0
+
+    def inertia(self, link: str) -> Inertia | None:
+        """Inertia of a link."""
+        return self._inertias[link]
+
+    def _add_tree(self, tree: SpanningTree, joined: set[str]) -> None:
+        """Add a body a link, from the base outwards."""
+        links = {body: (name, X) for name, (body, X) in tree.links.items()}
+        carried: dict[int, list[int]] = {}
+        for i, joint in enumerate(tree.joints):
+            carried.setdefault(joint.parent, []).append(i)
+
+        def is_frame(i: int) -> bool:
+            name, joint = links[i][0], tree.joints[i].joint
+            bare = not (self.has_mass(name) or i in carried or name in joined)
+            return bare and joint.kind == fixed.KIND.name
+
+        def is_passed(i: int) -> bool:
+            name, kind = links[i][0], tree.joints[i].joint.kind
+            bare = not self.has_mass(name) and name not in joined
+            moved = kind not in (fixed.KIND.name, floating.KIND.name)
+            return bare and moved and len(carried.get(i, ())) == 1 and not is_frame(carried[i][0])
+
+        base, _ = links.get(-1, (WORLD, None))
+        if base != WORLD:
+            self._bodies[base] = add(self._document.world, "body", name=base)
+            self._add_inertia(base, self._bodies[base], base)
+        places: dict[int, tuple[Any, Way]] = {-1: (self._bodies[base], [])}
+        for i, joint in enumerate(tree.joints):
+            above, way = places[joint.parent]
+            X = joint.X_PJ
+            if joint.parent in links and not way:
+                X = inverse_pose(links[joint.parent][1]) @ X
+            at_world = above is self._document.world and not way and bool((np.eye(4) == X).all())
+            way = [*way, (X, self.motions_of(joint.joint, joint.reversed, at_world))]
+            name, X_BL = links[i]
+            if is_passed(i):
+                places[i] = above, way
+            elif is_frame(i):
+                self._document.add_site(above, name, _end(way) @ X_BL)
+            else:
+                self._bodies[name] = self.add_body(above, name, way, X_BL, name)
+                places[i] = self._bodies[name], []
+
+    def motions_of(self, joint: Joint | Loop, reversed_: bool, at_world: bool) -> list[Motion]:
+        """Motions of a joint, which become known by their names."""
+        drawn = np.ravel(self._positions.get(joint.name, np.zeros(joint_kind(joint.kind).nq)))
+        if not drawn.size and joint_kind(joint.kind).nq:
+            drawn = np.zeros(joint_kind(joint.kind).nq)
+        found = motions_of(joint, drawn, reversed_=reversed_, at_world=at_world)
+        if len(found) > 1:
+            parts = ", ".join(sorted(x.name for x in found))
+            self._document.lost.append(f"joint {joint.name!r} ({joint.kind}) is written as {parts}")
+        if any(x.type == "ball" and (x.pose != np.eye(4)).any() for x in found):
+            self._document.lost.append(f"joint {joint.name!r} is at zero in the posture drawn")
+        self.motions |= {motion.name: motion for motion in found}
+        return found
+
+    def add_body(self, above: Any, name: str, way: Way, X_BL: FloatArray, link: str) -> Any:
+        """Add a body with a share of the inertia of a link, which moves on from the one above.
+
+        X_BL (4, 4): Frame of the body in the frame where the way ends.
+        """
+        X_AB = _end(way) @ X_BL
+        body = add(above, "body", name=name, **placed(X_AB))
+        X = np.eye(4)
+        for X_PJ, motions in way:
+            X = X @ X_PJ
+            for motion in motions:
+                X_BJ = inverse_pose(X_AB) @ X
+                self._add_joint(body, motion, X_BJ)
+                X = X @ motion.pose
+        self._add_inertia(name, body, link)
+        return body
+
+    def _add_joint(self, body: Any, motion: Motion, X_BJ: FloatArray) -> None:
+        if motion.type == "free":
+            add(body, "freejoint", name=motion.name)
+            return
+        values: dict[str, object] = {"name": motion.name, "type": motion.type, "pos": X_BJ[:3, 3]}
+        if motion.single:
+            values |= {"axis": X_BJ[:3, :3] @ motion.axis, "ref": motion.position}
+        if motion.is_whole_joint:
+            values |= _limits(motion.joint) | _spring(motion.joint)
+        if not motion.follows:
+            values |= self._passive(motion.joint)
+        add(body, "joint", **values)
+
+    def _passive(self, joint: Joint | Loop) -> dict[str, object]:
+        """Inertia, damping and dry friction along a joint, with those of its motor."""
+        motor = None if joint.name in self._coupled else self._actuators.get(joint.name)
+        armature, damping, friction = joint.armature, joint.damping, joint.friction
+        if motor is not None:
+            armature += motor.gear_ratio**2 * motor.rotor_inertia
+            damping += motor.gear_ratio**2 * motor.viscous
+            friction += abs(motor.gear_ratio) * motor.coulomb
+        values = {"armature": armature, "damping": damping, "frictionloss": friction}
+        return {key: value for key, value in values.items() if value}
+
+    def _add_inertia(self, name: str, body: Any, link: str) -> None:
+        """Mass and moments about principal axes, before the joints of a body."""
+        inertia, share = self._inertias[link], 1.0 / self._shares.get(link, 1)
+        moves = len(body) > 0
+        if inertia is not None and inertia.mass:
+            moments, axes = _principal(link, inertia)
+            X = inertia.origin.matrix.copy()
+            X[:3, :3] = X[:3, :3] @ axes * np.linalg.det(axes)
+            values = {
+                "pos": X[:3, 3],
+                "quat": quaternion(X),
+                "mass": share * inertia.mass,
+                "diaginertia": share * moments,
+            }
+        elif moves:
+            self._massless.append(name)
+            values = {"pos": np.zeros(3), "mass": MUJOCO_MASS, "diaginertia": (MUJOCO_MASS,) * 3}
+        else:
+            return
+        body.insert(0, etree.Element("inertial", {key: text_of(x) for key, x in values.items()}))
+
+    def coordinates(self) -> list[float]:
+        """Of the posture that is drawn, in MuJoCo's order."""
+        found: list[float] = []
+        for joint in self._document.world.iter("joint", "freejoint"):
+            motion = self.motions[joint.get("name")]
+            if motion.single:
+                found.append(motion.position)
+            elif motion.type == "ball":
+                found += 1.0, 0.0, 0.0, 0.0
+            else:
+                found += [*motion.pose[:3, 3], *quaternion(motion.pose)]
+        return found
+
+
+def _principal(link: str, inertia: Inertia) -> tuple[FloatArray, FloatArray]:
+    """Moments that MuJoCo takes, and their axes.
+
+    Raises UrdfError: If the largest moment is larger than the sum of the others.
+    """
+    moments, axes = np.linalg.eigh(inertia.matrix)
+    moments = np.maximum(moments, MUJOCO_MOMENT)
+    most = moments[0] + moments[1]
+    if moments[2] > most * (1.0 + SAME_POSITION):
+        shown = ", ".join(f"{x:g}" for x in moments)
+        raise UrdfError(
+            f"cannot be written as MJCF: MuJoCo refuses principal moments ({shown}) kg m^2, of "
+            "which one is larger than the sum of the others, as no body has; correct the inertia",
+            element=f"link {link!r}",
+        )
+    return np.array([*moments[:2], min(moments[2], most)]), axes
+
+
+def _end(way: Sequence[tuple[FloatArray, list[Motion]]]) -> FloatArray:
+    """Frame where a way ends, in the frame where it begins."""
+    X = np.eye(4)
+    for X_PJ, motions in way:
+        X = X @ X_PJ
+        for motion in motions:
+            X = X @ motion.pose
+    return X
+
+
+def _limits(joint: Joint | Loop) -> dict[str, object]:
+    limits, found = joint.limits, dict[str, object]()
+    if limits is None:
+        return found
+    if math.isfinite(limits.lower) or math.isfinite(limits.upper):
+        bounds = np.clip((limits.lower, limits.upper), -UNLIMITED, UNLIMITED)
+        found |= {"limited": "true", "range": bounds}
+    if math.isfinite(limits.effort):
+        effort = -limits.effort, limits.effort
+        found |= {"actuatorfrclimited": "true", "actuatorfrcrange": effort}
+    return found
+
+
+def _spring(joint: Joint | Loop) -> dict[str, object]:
+    return {"stiffness": joint.stiffness, "springref": joint.rest} if joint.stiffness else {}

@@ -1,0 +1,94 @@
+"""A description as MJCF, which MuJoCo simulates from a closed posture on.
+
+Coordinates of joints with one freedom are those of the description.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from robodyn.description import Joint, Mechanism
+from robodyn.description.curve import Linear, Polynomial
+from robodyn.errors import UrdfError, some_of
+from robodyn.joints import distance
+from robodyn.topology.spanning_tree import spanning_tree
+from robodyn.urdf.mjcf.writing.bodies import WrittenBodies
+from robodyn.urdf.mjcf.writing.document import Document
+from robodyn.urdf.mjcf.writing.forces import add_forces
+from robodyn.urdf.mjcf.writing.loops import add_loop, halved_link
+from robodyn.urdf.mjcf.writing.motions import MOTIONS
+from robodyn.urdf.mjcf.writing.motors import add_motors
+from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations
+from robodyn.urdf.write import as_loop
+
+
+def mjcf_text(
+    mechanism: Mechanism,
+    *,
+    floating_base: bool,
+    gravity: Sequence[float],
+    positions: Mapping[str, Any],
+    motors: Iterable[str],
+) -> tuple[str, list[str]]:
+    """MJCF of a mechanism, and what it cannot say, in lines.
+
+    positions: Of all joints in a closed posture, loops included, which is drawn.
+    motors: Joints that have motors.
+    Raises UrdfError: If MJCF has no words for what moves it.
+    """
+    for element in _functions(mechanism):
+        raise UrdfError(
+            "cannot be written as MJCF, which has no functions of one's own; of joints that follow "
+            f"others it has sums, and polynomials up to degree {DEGREE}",
+            element=element,
+            file=mechanism.file,
+        )
+    joints = {joint.name for joint in mechanism.joints}
+    tree = spanning_tree(mechanism, floating=floating_base, keep_fixed=joints)
+    loops = [as_loop(cut) if isinstance(cut, Joint) else cut for cut in tree.cuts]
+    halves = [halved_link(mechanism, tree, loop) for loop in loops]
+    shares = {link: count + 1 for link, count in Counter(halves).items() if link}
+    joined = {link for loop in loops for link in (loop.predecessor, loop.successor)}
+    joined |= {link for item in mechanism.link_elements for link, _ in item.places}
+    document = Document(mechanism.name, gravity)
+    bodies = WrittenBodies(document, mechanism, tree, positions, joined, shares)
+    for loop, half in zip(loops, halves, strict=True):
+        add_loop(document, bodies, loop, half)
+    Relations(document, bodies.motions).add_all(mechanism)
+    add_motors(document, mechanism, bodies.motions, motors)
+    add_forces(document, mechanism, bodies)
+    if drawn := bodies.coordinates():
+        document.add("keyframe/key", name="neutral", qpos=drawn)
+    return document.text, [*document.lost, *_unsaid(mechanism)]
+
+
+def _functions(mechanism: Mechanism) -> Iterator[str]:
+    """What moves a mechanism by functions that MJCF does not have."""
+    for what, items in (("constraint", mechanism.constraints), ("force", mechanism.forces)):
+        for item in items:
+            yield f"{what} {item.name!r}"
+    for mover in mechanism.movers:
+        if mover.kind not in (*MOTIONS, distance.KIND.name):
+            yield f"joint {mover.name!r} of kind {mover.kind!r}"
+    for follower in mechanism.followers:
+        curve = follower.curve
+        short = isinstance(curve, Polynomial) and len(curve.coefficients) <= DEGREE + 1
+        if not short and not isinstance(curve, Linear):
+            yield f"follower {follower.name!r}"
+
+
+def _unsaid(mechanism: Mechanism) -> Iterator[str]:
+    """What stands in no MJCF."""
+    movers = mechanism.movers
+    quick = [x.name for x in movers if x.limits and math.isfinite(x.limits.velocity)]
+    for what, names in (
+        ("limits of speed", quick),
+        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
+        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
+        ("sensors", [x.name for x in mechanism.sensors]),
+    ):
+        if names:
+            yield f"{what} ({some_of(names)}) are left out"

@@ -1,0 +1,159 @@
+"""Functions in CasADi and in SymPy give the numbers and the derivatives of the functions."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+from support.comparison import close_within
+
+import robodyn as rd
+from robodyn.codegen import Function
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs
+
+casadi = pytest.importorskip("casadi")
+sympy = pytest.importorskip("sympy")
+
+#: Rounding of the same operations in another order, relative to the largest entry.
+close = close_within(1e-11, least=1e-3)
+
+
+def state(robot, seed=0):
+    """Inputs by name; closed linkages are closed."""
+    rng = np.random.default_rng(seed)
+    q, v, a = robot.random(rng), *rng.normal(size=(2, robot.nv))
+    if robot.nc:
+        q = robot.assemble(q)
+        v = robot.consistent_velocity(q, v)
+        a = robot.consistent_acceleration(q, v, a)
+    return {"q": q, "v": v, "a": a, "tau": rng.normal(size=robot.nv)}
+
+
+def check(f, given):
+    """Values of all outputs, and slopes by all inputs."""
+    there = f.casadi()
+    wanted, found = f(*given), there(*given)
+    if len(f.outputs) == 1:
+        wanted, found = (wanted,), (found,)
+    for x, y in zip(found, wanted, strict=True):
+        close(x.full().reshape(np.shape(y)), y)
+    symbols = there.sx_in()
+    results = there(*symbols)
+    first = results if len(f.outputs) == 1 else results[0]
+    for port, symbol in zip(f.inputs, symbols, strict=True):
+        slopes = casadi.Function("slopes", symbols, [casadi.jacobian(first.T, symbol.T)])
+        if len(f.outputs) == 1:
+            exact = np.asarray(f.jacobian(port.name, raw=True)(*given))
+            close(slopes(*given).full().reshape(exact.shape), exact)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "scara", "prosthesis"])
+@pytest.mark.parametrize("quantity", ["forward_dynamics", "inverse_dynamics", "mass_matrix"])
+def test_numbers_and_slopes(name, quantity):
+    robot = rd.load(name)
+    f = robot.function(quantity)
+    numbers = state(robot)
+    check(f, [numbers[port.name] for port in f.inputs])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rd.robots())
+def test_forward_dynamics_of_all_bundled_robots(name):
+    robot = rd.load(name)
+    f = robot.function("forward_dynamics")
+    numbers = state(robot)
+    given = [numbers[port.name] for port in f.inputs]
+    close(f.casadi()(*given).full().ravel(), f(*given))
+
+
+def test_names_and_shapes():
+    robot = rd.load("double_pendulum", base="floating")
+    f = robot.function("frame_jacobian", frame="lower")
+    there = f.casadi()
+    assert there.name_in() == [port.name for port in f.inputs]
+    assert [there.size_in(k) for k in range(there.n_in())] == [(robot.nq, 1)]
+    assert there.size_out(0) == (6, robot.nv)
+    pose = robot.function("frame_pose", frame="lower").casadi()
+    assert pose.size_out(0) == (4, 4)
+
+
+def test_symbols_of_the_description_are_inputs():
+    robot = rd.load("scara", symbols={"link forearm mass": "m2", "joint elbow x": "l1"})
+    f = robot.function("mass_matrix", symbols=True)
+    there = f.casadi()
+    assert there.name_in() == ["q", "m2", "l1"]
+    close(there(robot.neutral(), 3.0, 0.5).full(), f(robot.neutral(), 3.0, 0.5))
+
+
+def test_driven_joints():
+    f = rd.load("double_pendulum").function("hybrid_dynamics", controlled=("shoulder",))
+    rng = np.random.default_rng(1)
+    given = [rng.normal(size=port.shape) for port in f.inputs]
+    for x, y in zip(f.casadi()(*given), f(*given), strict=True):
+        close(x.full().reshape(np.shape(y)), y)
+
+
+def choices():
+    """Every operation of the graph, choices where the other side is no number among them."""
+    graph = Graph()
+    x, y = inputs(graph, 0, 2)
+    results = [
+        rd.where(x < 0.0, 2.0 * x, rd.sqrt(x)),
+        rd.maximum(x, y) - rd.minimum(x, 0.5) + abs(y) + rd.sign(y),
+        rd.sin(x) * rd.cos(y) + rd.exp(x) / rd.cosh(y) - rd.tanh(x) * rd.sinh(y),
+        rd.arctan2(y, x) + rd.log(1.0 + x * x) + rd.arctan(x),
+        rd.where(x <= y, x, y),
+    ]
+    edges = tuple(edge_of(graph, value) for value in results)
+    ports = (Port("x", (2,)),), (Port("f", (len(edges),)),)
+    return Function(Program("every operation", *ports, graph, edges))
+
+
+@pytest.mark.parametrize("x", [(0.7, -0.3), (-0.7, 0.3), (-0.2, -0.2), (0.25, 0.25)])
+def test_every_operation(x):
+    f = choices()
+    there = f.casadi()
+    assert there.name() == "every_operation"
+    close(there(x).full().ravel(), f(x))
+    symbol = there.sx_in()[0]
+    slopes = casadi.Function("slopes", [symbol], [casadi.jacobian(there(symbol), symbol)])
+    if x[0] != x[1]:
+        close(slopes(x).full(), f.jacobian("x")(x))
+    found = f.sympy()
+    values = found["f"].subs(dict(zip(found["x"], x, strict=True))).evalf()
+    close(np.array(values, float).ravel(), f(x))
+
+
+def test_equations_in_sympy():
+    robot = rd.load("double_pendulum")
+    found = robot.function("mass_matrix").sympy()
+    q = found["q"]
+    assert q.shape == (2, 1)
+    M = found["M"]
+    assert sympy.simplify(M - M.T) == sympy.zeros(2, 2)
+    numbers = M.subs({q[0]: 0.3, q[1]: -0.8}).evalf()
+    close(np.array(numbers, float), robot.mass_matrix([0.3, -0.8]))
+    energy = robot.function("potential_energy").sympy()
+    (potential,) = (x for name, x in energy.items() if name != "q")
+    forces = robot.function("gravity_forces").sympy()
+    (gravity,) = (x for name, x in forces.items() if name != "q")
+    slopes = sympy.Matrix([potential[0].diff(x) for x in energy["q"]])
+    at = dict(zip(energy["q"], (0.4, 1.1), strict=True))
+    close(np.array(slopes.subs(at), float).ravel(), np.array(gravity.subs(at), float).ravel())
+
+
+@pytest.mark.parametrize("package", ["casadi", "sympy"])
+def test_the_extra_is_named(package, monkeypatch):
+    whole = builtins.__import__
+
+    def without(name, *rest):
+        if name == package:
+            raise ImportError(name)
+        return whole(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    f = rd.load("double_pendulum").function("mass_matrix")
+    with pytest.raises(rd.MissingExtraError, match=package):
+        getattr(f, package)()

@@ -1,0 +1,275 @@
+"""What is written as MJCF moves in MuJoCo, and in what reads it, as the robot does."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+from support.comparison import close_within
+from support.random_mechanisms import awkward_linkage, awkward_mechanism, random_mechanism
+
+import robodyn as rd
+from robodyn.cli import main
+from robodyn.description.curve import Linear, Polynomial
+from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+
+mujoco = pytest.importorskip("mujoco")
+from support.mujoco_twin import Twin  # noqa: E402
+
+#: Rounding of other algorithms on the same numbers, relative to the largest entry of a result.
+close = close_within(1e-10, least=1e-3)
+#: Bundled robots that are quickly compiled; all others are slow.
+QUICK = ("four_bar", "crank_slider", "scara", "prosthesis")
+LINKAGES = [name for name in rd.robots() if rd.load(name).nc]
+
+
+def written(robot, folder, name="robot.xml"):
+    """The text, and what is lost."""
+    conversion = rd.convert(robot, folder / name)
+    return conversion.path.read_text(), conversion.lost
+
+
+def loaded(source, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+        return rd.load(source, **options)
+
+
+def exact_accelerations(text, forces):
+    """Of MuJoCo's joints at rest in the posture drawn, by equalities without softness."""
+    twin = Twin(text)
+    mujoco.mj_forward(twin.model, twin.data)
+    J, force = twin.equality_rows, -twin.bias
+    single = {}
+    for name, _, _, dof in twin._joints():
+        force[dof] += forces.get(name, 0.0)
+        single[name] = dof
+    if len(J):
+        assert np.abs(twin.gaps).max() < 1e-9
+    rows = len(J)
+    system = np.block([[twin.mass_matrix, -J.T], [J, np.zeros((rows, rows))]])
+    found = np.linalg.lstsq(system, np.r_[force, np.zeros(rows)], rcond=1e-11)[0]
+    return {name: found[dof] for name, dof in single.items()}
+
+
+def by_joint(robot, vector):
+    """Entries of joints with one freedom."""
+    movers = {x.name: x for x in robot.mechanism.movers}
+    found, at = {}, 0
+    for name in robot.joint_names:
+        count = movers[name].nv if name in movers else 6
+        if count == 1:
+            found[name] = vector[at]
+        at += count
+    assert at == robot.nv
+    return found
+
+
+def check_in_mujoco(robot, text):
+    """MuJoCo's accelerations at rest are those of the robot, forces on all joints included."""
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    tau = np.random.default_rng(0).normal(size=robot.nv)
+    forces = by_joint(robot, tau)
+    at, tau = 0, tau.copy()
+    movers = {x.name: x for x in robot.mechanism.movers}
+    for name in robot.joint_names:
+        count = movers[name].nv if name in movers else 6
+        if count > 1:
+            tau[at : at + count] = 0.0
+        at += count
+    there = exact_accelerations(text, forces)
+    ours = by_joint(robot, robot.forward_dynamics(q, v, tau))
+    names = sorted(ours.keys() & there.keys())
+    assert names
+    close([there[x] for x in names], [ours[x] for x in names])
+
+
+def check_read_back(robot, text):
+    """What is read has the same dynamics at a random state, where coordinates are the same."""
+    again = loaded(text, gravity=tuple(robot.gravity), near=None)
+    assert again.dof == robot.dof
+    rng = np.random.default_rng(1)
+    if {*again.joint_names} != {*robot.joint_names} or robot.loops or again.loops:
+        return
+    order = np.concatenate([_places(again, name) for name in robot.joint_names])
+    q, v, tau = robot.random(rng), *rng.normal(size=(2, robot.nv))
+    if robot.nq == robot.nv == len(order):
+        there = np.zeros((3, again.nv))
+        there[:, order] = q, v, tau
+        close(again.forward_dynamics(*there)[order], robot.forward_dynamics(q, v, tau))
+
+
+def _places(robot, name):
+    at = robot.joint_names.index(name)
+    return [at]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(x, marks=() if x in QUICK else pytest.mark.slow) for x in rd.robots()],
+)
+def test_bundled_robots(name, tmp_path):
+    robot = loaded(name, rotor_model="armature")
+    text, _ = written(robot, tmp_path)
+    check_in_mujoco(robot, text)
+    check_read_back(robot, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["four_bar", "two_feet", "arm7", "stewart"])
+def test_robots_on_a_floating_base(name, tmp_path):
+    robot = loaded(name, rotor_model="armature", base="floating")
+    text, _ = written(robot, tmp_path)
+    check_in_mujoco(robot, text)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    kinds = ["planar", "universal", "helical", "cylindrical", "spherical", "prismatic", "revolute"]
+    rng.shuffle(kinds)
+    robot = rd.load(random_mechanism(rng, kinds, damping=0.3))
+    check_in_mujoco(robot, written(robot, tmp_path)[0])
+
+
+def test_what_is_easily_forgotten(tmp_path):
+    """Motors with gears backwards, joints followed backwards, limits on one side, armatures."""
+    robot = rd.load(awkward_mechanism(np.random.default_rng(5)), rotor_model="armature")
+    check_in_mujoco(robot, written(robot, tmp_path)[0])
+
+
+def test_a_closed_chain_with_motors_and_a_mimic(tmp_path):
+    mechanism, q = awkward_linkage(np.random.default_rng(7))
+    robot = rd.load(mechanism, rotor_model="armature", near=q)
+    check_in_mujoco(robot, written(robot, tmp_path)[0])
+
+
+@pytest.mark.parametrize(
+    "kind", ["prismatic", "cylindrical", "universal", "planar", "helical", "distance", "fixed"]
+)
+def test_loops_closed_by_joints_of_any_kind(kind, tmp_path):
+    """A chain of four joints whose end is joined to the base again."""
+    rng = np.random.default_rng(3)
+    kinds = ["spherical", "universal", "revolute", "spherical", "revolute"]
+    tree = random_mechanism(rng, kinds)
+    joints = tuple(
+        dataclasses.replace(x, parent=f"link{k}", child=f"link{k + 1}")
+        for k, x in enumerate(tree.joints)
+    )
+    chain = dataclasses.replace(tree, joints=joints)
+    free = rd.load(chain)
+    X = free.frame_pose(free.neutral(), f"link{len(kinds)}")
+    there = rd.Pose.from_matrix(X)
+    more = {"helical": {"pitch": 0.2}, "distance": {"distance": 0.7}}.get(kind, {})
+    if kind == "distance":
+        there = rd.Pose((X[0, 3] + 0.7, X[1, 3], X[2, 3]))
+    loop = rd.Loop("loop", kind, "link0", f"link{len(kinds)}", there, **more)
+    robot = rd.load(dataclasses.replace(chain, loops=(loop,)))
+    text, lost = written(robot, tmp_path)
+    check_in_mujoco(robot, text)
+    split = kind not in ("fixed", "distance")
+    assert any("one half of link" in line for line in lost) == split
+
+
+def test_springs_weights_and_coupled_motors(tmp_path):
+    parallelogram = rd.Transmission.belts("belts", ("shoulder", "elbow"))
+    motors = {x: rd.Actuator(3.0, 0.01, viscous=0.2) for x in ("shoulder", "elbow")}
+    robot = loaded(
+        "double_pendulum",
+        springs=[
+            rd.PointSpring(
+                "world", (0.3, 0, 0), "lower", (0, 0, -1), stiffness=40, rest_length=0.5, damping=2
+            ),
+            rd.WeightCompensation("upper", robot_center("upper"), mass=0.4),
+        ],
+        actuators=motors,
+        transmissions=[parallelogram],
+        rotor_model="armature",
+    )
+    text, _ = written(robot, tmp_path)
+    check_in_mujoco(robot, text)
+    again = loaded(text)
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 2))
+    there = again.forward_dynamics(
+        again.assemble(_padded(again, q)), _padded(again, 0 * v), _padded(again, tau)
+    )
+    close(there[:2], robot.forward_dynamics(q, 0 * v, tau))
+
+
+def robot_center(link):
+    return next(
+        x.inertia.origin.xyz for x in rd.load("double_pendulum").mechanism.links if x.name == link
+    )
+
+
+def _padded(robot, x):
+    return np.concatenate([x, np.zeros(robot.nv - len(x))])
+
+
+def test_a_link_without_mass_is_a_site_or_passed_over_or_said(tmp_path):
+    text, lost = written(rd.load("scara"), tmp_path)
+    model = mujoco.MjModel.from_xml_string(text)
+    assert model.nsite
+    floating = rd.load("puma560", base="floating")
+    base = floating.mechanism.links[0]
+    assert base.inertia is None
+    _, lost = written(floating, tmp_path)
+    assert any("1e-09 kg" in line and base.name in line for line in lost)
+
+
+def test_joints_that_follow_others(tmp_path):
+    """By a polynomial, and as a sum; the reader finds the same laws."""
+    three = rd.load("scara").mechanism
+    curve, total = Polynomial((0.1, 0.3, -0.2, 0.05)), Linear((0.5, -1.0), 0.02)
+    laws = TracedExplicitLoop.of_curve("elbow", ("shoulder",), curve)
+    sums = TracedExplicitLoop.of_curve("spindle", ("shoulder", "lift"), total)
+    robot = rd.load(dataclasses.replace(three, followers=(laws, sums)), rotor_model="armature")
+    text, _ = written(robot, tmp_path)
+    again = loaded(text)
+    q, v = np.array([0.3, 0.02]), np.array([0.7, -0.2])
+    assert again.joint_names[:2] == robot.joint_names
+    for name, position in robot.joint_positions(q).items():
+        close(again.joint_positions(q)[name], position)
+    close(again.mass_matrix(q), robot.mass_matrix(q))
+    close(again.bias_forces(q, v), robot.bias_forces(q, v))
+
+
+def test_bodies_that_cannot_be_are_refused(tmp_path):
+    link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
+    hinge = rd.Joint("hinge", "continuous", "base", "bob")
+    thin = rd.Mechanism("thin", (rd.Link("base"), link), (hinge,))
+    robot = loaded(thin, allow_unphysical=True)
+    with pytest.raises(rd.UrdfError, match=r"link 'bob'.*no body has"):
+        rd.convert(robot, tmp_path / "thin.xml")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LINKAGES)
+def test_loops_stay_closed_in_a_second_of_free_motion(name, tmp_path):
+    text, _ = written(loaded(name), tmp_path)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    for step in range(1000):
+        mujoco.mj_step(model, data)
+        rows = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+        gap = np.abs(data.efc_pos[rows]).max(initial=0.0)
+        assert gap < (1e-9 if not step else 1e-3)
+
+
+def test_functions_of_ones_own_are_refused_and_nothing_is_written(tmp_path):
+    cam = rd.Follower("elbow", lambda x: rd.sin(x), of=["shoulder"])
+    robot = rd.load("double_pendulum", couplings=[cam])
+    with pytest.raises(rd.UrdfError, match="no functions of one's own"):
+        rd.convert(robot, tmp_path / "robot.xml")
+    with pytest.raises(rd.SettingsError, match=r"ends in .urdf or .xml"):
+        rd.convert(robot, tmp_path / "robot.stl")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_command(tmp_path, capsys):
+    out = tmp_path / "bar.xml"
+    assert main(["convert", "five_bar", str(out)]) == 0
+    assert "limits of speed (left_drive, right_drive)" in capsys.readouterr().out
+    assert mujoco.MjModel.from_xml_path(str(out)).neq == 2
