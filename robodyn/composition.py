@@ -421,6 +421,8 @@ class Composition:
             still.evaluator,
             still.joint_forces,
             moving.postures,
+            self.methods,
+            self.base_at_rest,
         )
 
 

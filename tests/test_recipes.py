@@ -63,4 +63,4 @@ def test_a_quantity_that_does_not_say_what_closed_linkages_get_is_refused(copied
         done = run_python(copied, "-c", "from robodyn import Robot")
     finally:
         (copied / path).write_text(text)
-    assert "missing 1 required keyword-only argument: 'closed'" in done.stderr
+    assert "missing 1 required positional argument: 'closed'" in done.stderr

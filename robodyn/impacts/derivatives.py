@@ -25,10 +25,11 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.impacts.contact import Contact, unit_direction
-from robodyn.impacts.friction import check_energy, coefficient, with_friction
+from robodyn.impacts.friction import coefficient
 from robodyn.impacts.friction_slopes import FrictionSlopes
-from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
-from robodyn.impacts.one_hit import checked_restitution, of_partner
+from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.one_hit import checked_restitution, solved
+from robodyn.impacts.partners import MovingPoint
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ImpactDerivatives
 
@@ -46,50 +47,44 @@ def impact_derivatives(
     parameters: bool = False,
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
-    q, v = dynamics.before(*state)
     places, partner = dynamics.partner_of(place, against)
-    axes = each_axis(v) if direction is None else unit_direction(direction)[None]
-    axes = np.broadcast_to(axes, (len(axes), *v.shape[:-1], 3))
     e = checked_restitution(restitution, direction is None)
-    form = dynamics.form(places, partner, controlled)
-    speeds, slides = form.speeds, coefficient(friction, direction is None)
-    if direction is not None and not (slides or parameters):
-        dynamics.checked_places(q, v, places, axes[0], partner)
-        arrays = (*state, place[1], direction, e, *of_partner(places, partner))
-        found: ImpactDerivatives | None = dynamics.code.of(
-            "impact_derivatives", form.options, arrays, base
-        )
-        if found is not None:
+    mu = coefficient(friction, direction is None)
+    moving = isinstance(partner, MovingPoint)
+    other = places[1] if len(places) == 2 else None
+    options = dynamics.options(place[0], other and other[0], controlled, moving)
+    speeds = options.get("controlled", ())
+
+    def solve() -> tuple[Array, ...]:
+        q, v = dynamics.before(*state)
+        c, p, slid = solved(dynamics, (q, v), places, partner, direction, e, mu, speeds, base)
+        changes: _Impulses = _Along(c, e)
+        if slid is not None and direction is not None:
+            changes = FrictionSlopes(slid, c.velocity, c.mobility, unit_direction(direction), e)
+        after = v + np.einsum("...k,k...n->...n", p, c.jumps)
+        slopes = _Slopes(dynamics, c, q, places, base)
+        f, df_p = slopes.forces(), slopes.of_forces(p)
+        forces = np.einsum("k...n,...k->...n", f, p)
+        by_q, inverse = dynamics.slopes_at_rest(q, forces, speeds, base)
+        X = np.moveaxis(c.jumps, 0, -1)
+        dX_p = by_q + inverse @ df_p
+        F = np.moveaxis(f, 0, -2)
+        dp_q = changes.of(slopes.of_speeds(v), slopes.of_speeds(after) + F @ dX_p)
+        dp_v = changes.of(F, F)
+        found = after, dX_p + X @ dp_q, np.eye(v.shape[-1]) + X @ dp_v
+        if not parameters:
             return found
-    c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-    if direction is not None:
-        c.check_approach(dynamics.robot, place[0])
-    p = c.impulses(e, dynamics.robot, place[0])
-    changes: _Impulses = _Along(c, e)
-    if slides:
-        normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
-        c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-        hit = with_friction(c.velocity, c.mobility, normal, e, slides)
-        p = hit.impulse
-        check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
-        changes = FrictionSlopes(hit, c.velocity, c.mobility, normal, e)
-    after = v + np.einsum("...k,k...n->...n", p, c.jumps)
-    slopes = _Slopes(dynamics, c, q, axes, places, base)
-    f, df_p = slopes.forces(), slopes.of_forces(p)
-    forces = np.einsum("k...n,...k->...n", f, p)
-    by_q, inverse = dynamics.slopes_at_rest(q, forces, speeds, base)
-    X = np.moveaxis(c.jumps, 0, -1)
-    dX_p = by_q + inverse @ df_p
-    F = np.moveaxis(f, 0, -2)
-    dp_q = changes.of(slopes.of_speeds(v), slopes.of_speeds(after) + F @ dX_p)
-    dp_v = changes.of(F, F)
-    by_parameters = None
-    if parameters:
         dX_p_m = -inverse @ dynamics.slopes_of_inertia(q, after - v, base)
         rate = F @ dX_p_m
-        by_parameters = dX_p_m + X @ changes.of(np.zeros_like(rate), rate)
-    by_v = np.eye(v.shape[-1]) + X @ dp_v
-    return ImpactDerivatives(after, dX_p + X @ dp_q, by_v, by_parameters)
+        return *found, dX_p_m + X @ changes.of(np.zeros_like(rate), rate)
+
+    if direction is None or mu or parameters:
+        return ImpactDerivatives(*solve())
+    of_other = (partner.velocity, partner.rows) if isinstance(partner, MovingPoint) else ()
+    beside = of_other if other is None else (other[1],)
+    arrays = (*state, place[1], direction, e, *beside)
+    found: ImpactDerivatives = dynamics.answered("impact_derivatives", options, arrays, base, solve)
+    return found
 
 
 class _Impulses(Protocol):
@@ -119,11 +114,10 @@ class _Slopes:
         dynamics: ImpactDynamics,
         contact: Contact,
         q: Array,
-        axes: Array,
         places: tuple[tuple[str, ArrayLike], ...],
         base: BaseMotion | None,
     ) -> None:
-        self._dynamics, self._q, self._axes, self._base = dynamics, q, axes, base
+        self._dynamics, self._q, self._axes, self._base = dynamics, q, contact.axes, base
         self._points = [
             (sign, link, x)
             for sign, (link, _), x in zip((1.0, -1.0), places, contact.points, strict=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from robodyn.arrays import by_name, finite, one_name, shaped, together
 from robodyn.description.wrench import PointOfLink
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Wrenches
-from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, copied
+from robodyn.impacts.impact_dynamics import ImpactDynamics, Places
 from robodyn.impacts.partners import World, refuse_overflow
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, ImpactTensors, JointWrenches
@@ -27,32 +27,42 @@ def impulses(
     controlled: Iterable[str],
 ) -> Impact:
     """See `robodyn.Robot.impulses`."""
-    base = copied(base)
     q, v = dynamics.before(*state)
     given = _checked(wrenches)
     batch = together(**{"q and v": q}, **given)
-    form = dynamics.driven_form("", controlled)
-    make = _maker(dynamics, tuple(given), form.speeds)
-    if given:
-        options = {"controlled": form.speeds} if form.speeds else {}
-        found: Impact | None = dynamics.code.of(
-            "impulses", options, state, base, make, wrenches=given
-        )
-        if found is not None:
-            return found
-    q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
-    force, power, along = np.zeros(v.shape), np.zeros(batch), np.zeros((*batch, len(given), 3))
-    for k, (place, w) in enumerate(given.items()):
-        link = place.link if isinstance(place, PointOfLink) else place
-        X, V, J = dynamics.motion_of_link(q, v, link, base)
-        F = _about_origin(place, w, X[..., :3, :3])
-        force = force + np.einsum("...i,...ij->...j", F, J)
-        power = power + np.einsum("...i,...i->...", F, V)
-        along[..., k, :] = np.einsum("...ij,...j->...i", X[..., :3, :3], F[..., :3])
-    (jump,) = dynamics.responses(q, force[None], form.speeds, base)
-    loss = -(power + 0.5 * np.einsum("...i,...i->...", force, jump))
-    motion = (base.pose, base.twist, base.acceleration) if isinstance(base, BaseMotion) else ()
-    return make((v + jump, along, loss), q, v, *motion, *given.values())
+    speeds = dynamics.speeds("controlled", controlled)
+
+    def solve() -> tuple[Array, Array, Array]:
+        x, y = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
+        force, power, along = np.zeros(y.shape), np.zeros(batch), np.zeros((*batch, len(given), 3))
+        for k, (place, w) in enumerate(given.items()):
+            link = place.link if isinstance(place, PointOfLink) else place
+            X, V, J = dynamics.motion_of_link(x, y, link, base)
+            F = _about_origin(place, w, X[..., :3, :3])
+            force = force + np.einsum("...i,...ij->...j", F, J)
+            power = power + np.einsum("...i,...i->...", F, V)
+            along[..., k, :] = np.einsum("...ij,...j->...i", X[..., :3, :3], F[..., :3])
+        (jump,) = dynamics.responses(x, force[None], speeds, base)
+        return y + jump, along, -(power + 0.5 * np.einsum("...i,...i->...", force, jump))
+
+    def made(found: tuple[Array, ...], *inputs: Array) -> Impact:
+        """Joint impulses are computed on demand, from copies, as the caller may change arrays."""
+        after, along, loss = found
+        kept = tuple(map(np.array, inputs))
+        loads = dict(zip(given, kept[len(kept) - len(given) :], strict=True))
+        moved = BaseMotion(*kept[2:5]) if len(kept) > 2 + len(given) else None
+
+        def joint_impulses() -> JointWrenches:
+            x, y = dynamics.before(*kept[:2])
+            return dynamics.joint_impulses(x, speeds, np.zeros_like(y), loads, moved)
+
+        return Impact(after, along, np.asarray(loss), None, joint_impulses)
+
+    options = {"controlled": speeds} if speeds else {}
+    impact: Impact = dynamics.answered(
+        "impulses", options, state, base, solve, made, wrenches=given
+    )
+    return impact
 
 
 def _about_origin(place: str, w: Array, R: Array) -> Array:
@@ -76,29 +86,6 @@ def _checked(wrenches: Wrenches) -> dict[str, Array]:
     return found
 
 
-def _maker(
-    dynamics: ImpactDynamics, links: tuple[str, ...], speeds: tuple[int, ...]
-) -> Callable[..., Impact]:
-    """Makes the result of what a function gives and of its inputs.
-
-    Joint impulses are computed on demand, from copies, as the caller may change the arrays.
-    """
-
-    def made(found: tuple[Array, ...], *given: Array) -> Impact:
-        after, along, loss = found
-        kept = tuple(map(np.array, given))
-        wrenches = dict(zip(links, kept[len(kept) - len(links) :], strict=True))
-        moved = BaseMotion(*kept[2:5]) if len(kept) > 2 + len(links) else None
-
-        def joint_impulses() -> JointWrenches:
-            q, v = dynamics.before(*kept[:2])
-            return dynamics.joint_impulses(q, speeds, np.zeros_like(v), wrenches, moved)
-
-        return Impact(after, along, np.asarray(loss), None, joint_impulses)
-
-    return made
-
-
 def impact_tensors(
     dynamics: ImpactDynamics,
     q: ArrayLike,
@@ -111,15 +98,18 @@ def impact_tensors(
     x, v = dynamics.at_rest(q)
     places: Places = (place,) if other is None else (place, _place(other))
     checked = dynamics.checked_places(x, v, places, np.ones(3), World())
-    form = dynamics.driven_form(place[0], controlled, "" if other is None else places[1][0])
+    options = dynamics.options(place[0], None if other is None else places[1][0], controlled)
+
+    def solve() -> tuple[Array, Array, Array]:
+        moved, acted = (_columns(dynamics, x, v, p, base) for p in (checked[0], checked[-1]))
+        held = options.get("controlled", ())
+        jumps = dynamics.responses(x, np.moveaxis(acted, -2, 0), held, base)
+        whole = np.einsum("...in,k...n->...ik", moved, jumps)
+        return whole[..., :3, :3], whole[..., :3, 3:], whole[..., 3:, 3:]
+
     arrays = (q, *(p for _, p in places))
-    found: ImpactTensors | None = dynamics.code.of("impact_tensors", form.options, arrays, base)
-    if found is not None:
-        return found
-    moved, acted = (_columns(dynamics, x, v, p, base) for p in (checked[0], checked[-1]))
-    jumps = dynamics.responses(x, np.moveaxis(acted, -2, 0), form.speeds, base)
-    whole = np.einsum("...in,k...n->...ik", moved, jumps)
-    return ImpactTensors(whole[..., :3, :3], whole[..., :3, 3:], whole[..., 3:, 3:])
+    found: ImpactTensors = dynamics.answered("impact_tensors", options, arrays, base, solve)
+    return found
 
 
 def _place(other: Any) -> tuple[str, ArrayLike]:

@@ -8,8 +8,9 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from types import MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,11 +19,12 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
 from robodyn.closed_loops.dynamics.postures import Postures
+from robodyn.codegen import Memo, MethodTable
+from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
 from robodyn.impacts.cut_joints import Pushes, pushes_in
-from robodyn.impacts.hit_functions import HitForm, HitFunctions
 from robodyn.impacts.partners import (
     MovingPoint,
     Partner,
@@ -51,6 +53,8 @@ class ImpactDynamics:
     still: Of the same robot without gravity, springs and friction, at a time that stands still.
     joint_forces: Of that one.
     postures: Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
+    methods: Methods of the robot that are called as machine code.
+    base_at_rest: Motion of a base at rest, of a robot whose base has a motion.
     """
 
     def __init__(
@@ -60,11 +64,59 @@ class ImpactDynamics:
         still: Evaluator,
         joint_forces: JointForces | MinimalJointForces,
         postures: Postures,
+        methods: MethodTable,
+        base_at_rest: tuple[Array, ...],
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._still, self._postures, self._joint_forces = still, postures, joint_forces
-        #: Impacts by one function each.
-        self.code = HitFunctions(model, evaluator)
+        self._methods, self._base_at_rest = methods, base_at_rest
+        self._direct: Memo[Callable[..., Any]] = Memo()
+        #: Whether functions of the catalogue compute impacts; there are none of moving constraints.
+        self.by_code = not model.setup.rheonomic and model.bodies.nv > 0
+
+    def answered(
+        self,
+        name: str,
+        options: dict[str, Any],
+        arrays: Sequence[ArrayLike],
+        base: BaseMotion | None,
+        solve: Callable[[], Any],
+        make: Callable[..., Any] | None = None,
+        method: str = "",
+        wrenches: Wrenches | None = None,
+    ) -> Any:
+        """The result of a quantity of an impact, as a method returns it.
+
+        solve: Computes its arrays where its function has no numbers, as near singular postures.
+        make, optional: Makes the result of the arrays and of the inputs. Default: what the row of
+            the quantity says.
+        method: Name of the method that may call the function. Default: that of the quantity.
+        """
+        given = tuple(x if isinstance(x, float) else np.asarray(x, float) for x in arrays)
+        if self.by_code and wrenches != {}:
+            return self._evaluator.answer(
+                name, given, method=method, base=base, make=make, of_inputs=make is not None,
+                fallback=lambda asked: solve(), wrenches=wrenches, **options,
+            )  # fmt: skip
+        if make is not None:
+            moved = self._evaluator.environment(name, base)[: len(self._base_at_rest)]
+            return make(solve(), *given, *moved, *(wrenches or {}).values())
+        result = QUANTITIES[name].result
+        return solve() if result is None else result(self._model.setup, options)(solve())
+
+    def direct(
+        self, name: str, function: Callable[..., Any], arrays: Sequence[str]
+    ) -> Callable[..., Any]:
+        """A function of these dynamics that is called as machine code where possible.
+
+        arrays: Names of its parameters that are arrays; those with a default may be left out.
+        """
+
+        def made() -> Callable[..., Any]:
+            bound = MethodType(function, self)
+            return self._methods.add(name, bound, arrays, self._base_at_rest, optional=arrays)
+
+        return self._direct.get(name, made)
 
     def point(
         self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
@@ -155,7 +207,9 @@ class ImpactDynamics:
         """
         points, jumps = [], []
         for link, point in places:
-            found = self.code.of("point_response", {"frame": link}, (q, v, point), base)
+            found = self.answered(
+                "point_response", {"frame": link}, (q, v, point), base, lambda: None
+            )
             if found is None:
                 return None
             _, velocity, _, own, J, R = found
@@ -261,16 +315,20 @@ class ImpactDynamics:
         base: BaseMotion | None = None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
+
+        def solve() -> tuple[Array, ...]:
+            x, y = self.before(q, v)
+            axes = np.broadcast_to(each_axis(y), (3, *y.shape[:-1], 3))
+            c = self.contact(x, y, ((link, point),), axes, (), World(), base)
+            return y, c.points[0].velocity, c.mobility, np.moveaxis(c.jumps, 0, -2)
+
         options = {"frame": one_name("link", link)}
-        found = self.code.of("point_response", options, (q, v, point), base)
-        if found is not None:
-            return _partner(found)
-        x, y = self.before(q, v)
-        self.checked_places(x, y, ((link, point),), np.ones(3), World())
-        axes = np.broadcast_to(each_axis(y), (3, *y.shape[:-1], 3))
-        c = self.contact(x, y, ((link, point),), axes, (), World(), base)
-        jumps = np.moveaxis(c.jumps, 0, -2)
-        return _partner((y, c.points[0].velocity, c.mobility, jumps))
+        u, velocity, mobility, jumps, *_ = self.answered(
+            "point_response", options, (q, v, point), base, solve
+        )
+        return MovingPoint(
+            velocity, mobility, lambda p: u + np.einsum("...k,...kn->...n", p, jumps)
+        )
 
     @property
     def on_moving_base(self) -> bool:
@@ -295,18 +353,21 @@ class ImpactDynamics:
         found = [k for name in named_alone(what, joints) for k in speed_indices(self._model, name)]
         return tuple(sorted(set(found)))
 
-    def form(self, places: Places, partner: Partner, controlled: Iterable[str]) -> HitForm:
-        """Options of the functions of an impact."""
-        other = one_name("against", places[1][0]) if len(places) == 2 else ""
-        moving = isinstance(partner, MovingPoint)
-        return self.driven_form(one_name("link", places[0][0]), controlled, other, moving)
+    def options(
+        self, link: str, other: str | None, controlled: Iterable[str], against: bool = False
+    ) -> dict[str, Any]:
+        """Options of the functions of a hit of a link.
 
-    def driven_form(
-        self, link: str, controlled: Iterable[str], other: str = "", against: bool = False
-    ) -> HitForm:
-        """Options of the functions of impulses with driven joints."""
+        other: Link of the same robot that it meets, if it does.
+        against: It meets something that moves and is no part of the robot.
+        """
+        found: dict[str, Any] = {"frame": one_name("link", link)}
+        if other is not None:
+            found["other"] = one_name("against", other)
+        if against:
+            found["against"] = True
         speeds = () if controlled == () else self.speeds("controlled", controlled)
-        return HitForm(link, other, against, speeds)
+        return {**found, "controlled": speeds} if speeds else found
 
     @cached_property
     def cut_joints(self) -> frozenset[str]:
@@ -404,12 +465,6 @@ class ImpactDynamics:
 def each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
-
-
-def _partner(found: tuple[Array, ...], *given: Array) -> MovingPoint:
-    """A point of a robot by its speeds, its velocity, its mobility and jumps of all speeds."""
-    v, velocity, mobility, jumps, *_ = found
-    return MovingPoint(velocity, mobility, lambda p: v + np.einsum("...k,...kn->...n", p, jumps))
 
 
 def _parting(points: tuple[ContactPoint, ...], partner: Partner) -> tuple[Array, Array]:

@@ -34,18 +34,28 @@ def latch(
     speeds = dynamics.speeds("joints", [name for name in names if name not in cut])
     if cut:
         return _with_cut_joints(dynamics, q, v, speeds, cut, base)
-    coded: Impact | None = _by_code(dynamics, state, speeds, base)
-    if coded is not None:
-        return coded
-    jump, impulses = dynamics.stopped(q, v, speeds, base)
-    at = list(speeds)
-    return Impact(
-        v=v + jump,
-        impulse=np.zeros((*v.shape[:-1], 3)),
-        energy_loss=0.5 * np.einsum("...k,...k->...", -impulses[..., at], v[..., at]),
-        against_v=None,
-        make_joint_impulses=lambda: dynamics.joint_impulses(q, speeds, -v, None, base),
-    )
+
+    def solve() -> tuple[Array, Array]:
+        jump, impulses = dynamics.stopped(q, v, speeds, base)
+        at = list(speeds)
+        return v + jump, 0.5 * np.einsum("...k,...k->...", -impulses[..., at], v[..., at])
+
+    def made(found: tuple[Array, Array], q: Array, v: Array, *rest: Array) -> Impact:
+        after, loss = found
+        # joint impulses are computed on demand, from copies, as the caller may change arrays
+        kept = np.array(q), np.array(v)
+        moved = BaseMotion(*map(np.array, rest)) if rest else None
+
+        def joint_impulses() -> JointWrenches:
+            x, y = dynamics.before(*kept)
+            return dynamics.joint_impulses(x, speeds, -y, None, moved)
+
+        return Impact(
+            after, np.zeros((*after.shape[:-1], 3)), np.asarray(loss), None, joint_impulses
+        )
+
+    found: Impact = dynamics.answered("latch", {"controlled": speeds}, state, base, solve, made)
+    return found
 
 
 def _with_cut_joints(
@@ -95,28 +105,3 @@ def _stopping(A: Array, u: Array, least: Array) -> Array:
     scaled = scale[..., None] * A * scale[..., None, :]
     inverse = np.linalg.pinv(scaled, rcond=MOBILITY_ZERO, hermitian=True)
     return np.asarray(-scale * np.einsum("...ij,...j->...i", inverse, scale * u))
-
-
-def _by_code(
-    dynamics: ImpactDynamics,
-    state: tuple[ArrayLike, ArrayLike],
-    speeds: tuple[int, ...],
-    base: BaseMotion | None,
-) -> Impact | None:
-    """Latch by one function; None if it is NaN."""
-
-    def made(found: tuple[Array, Array], q: Array, v: Array, *rest: Array) -> Impact:
-        after, loss = found
-        # joint impulses are computed on demand, from copies, as the caller may change arrays
-        kept = np.array(q), np.array(v)
-        moved = BaseMotion(*map(np.array, rest)) if rest else None
-
-        def joint_impulses() -> JointWrenches:
-            x, y = dynamics.before(*kept)
-            return dynamics.joint_impulses(x, speeds, -y, None, moved)
-
-        impulse = np.zeros((*after.shape[:-1], 3))
-        return Impact(after, impulse, np.asarray(loss), None, joint_impulses)
-
-    found: Impact | None = dynamics.code.of("latch", {"controlled": speeds}, state, base, made)
-    return found

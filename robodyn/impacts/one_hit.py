@@ -2,150 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import one_name
 from robodyn.errors import SettingsError
-from robodyn.impacts.contact import ContactPoint, unit_direction
-from robodyn.impacts.friction import check_energy, coefficient, with_friction
-from robodyn.impacts.hit_functions import HitForm
-from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, copied, each_axis
+from robodyn.impacts.contact import Contact, ContactPoint, unit_direction
+from robodyn.impacts.friction import Friction, check_energy, coefficient, with_friction
+from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, each_axis
 from robodyn.impacts.partners import MovingPoint, Partner, RobotPoint, World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
+#: Name among the methods of a robot of a hit of something that is not the world.
+OF_TWO = "impact of two"
 
-def hit_between(
-    dynamics: ImpactDynamics,
-    state: tuple[ArrayLike, ArrayLike],
-    places: Places,
-    partner: Partner,
-    direction: ArrayLike | None,
-    restitution: float,
-    friction: float | None,
-    base: BaseMotion | None,
-    controlled: Iterable[str],
-) -> Impact:
-    """A hit of the world, of something that moves, or of another point of the robot.
-
-    places: One, or two of the robot that meet.
-    partner: What the first link meets, if it is nothing of this robot.
-    direction, restitution, friction, base, controlled: As of `robodyn.Robot.impact`.
-    """
-    form, robot = dynamics.form(places, partner, controlled), dynamics.robot
-    speeds, link = form.speeds, places[0][0]
-    e, mu = (
-        checked_restitution(restitution, direction is None),
-        coefficient(friction, direction is None),
-    )
-    found = _by_code(dynamics, state, places, partner, form, direction, (e, mu), base)
-    if found is not None:
-        return found
-    base = copied(base)
-    q, v = dynamics.before(*state)
-    if direction is None:
-        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
-    else:
-        axes = unit_direction(direction)[None]
-    dynamics.checked_places(q, v, places, axes[0], partner)
-    c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-    if direction is not None:
-        c.check_approach(robot, link)
-    p = c.impulses(e, robot, link)
-    if mu:
-        normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
-        c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-        p = with_friction(c.velocity, c.mobility, normal, e, mu).impulse
-        check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
-    impulse = np.einsum("...k,k...i->...i", p, axes)
-    return Impact(
-        v=v + np.einsum("...k,k...n->...n", p, c.jumps),
-        impulse=impulse.copy(),
-        energy_loss=c.energy_loss(p),
-        against_v=partner.after(impulse),
-        make_joint_impulses=lambda: dynamics.joint_impulses(
-            q, speeds, np.zeros_like(v), on_links([(c.points, places, impulse)]), base
-        ),
-    )
-
-
-def _by_code(
-    dynamics: ImpactDynamics,
-    state: tuple[ArrayLike, ArrayLike],
-    places: Places,
-    partner: Partner,
-    form: HitForm,
-    direction: ArrayLike | None,
-    how: tuple[float, float],
-    base: BaseMotion | None,
-) -> Impact | None:
-    """A hit by one function; none where it has no numbers. ``how``: restitution and friction."""
-    (_, point), (e, mu) = places[0], how
-    along = () if direction is None else (direction,)
-    name = "impact_with_friction" if mu else "impact"
-    name = "impact_that_sticks" if direction is None else name
-    arrays = (*state, point, *along, e, *of_partner(places, partner), *((mu,) if mu else ()))
-    make = _maker(dynamics, form, direction is not None)
-    met = form.other or form.against  # which the method was not given as arrays
-    method = "impact of two" if met else "impact"
-    hit: Impact | None = dynamics.code.of(name, form.options, arrays, base, make, method)
-    return hit
-
-
-def of_partner(places: Places, partner: Partner) -> tuple[ArrayLike, ...]:
-    """What functions of hits are given of what the link meets."""
-    if len(places) == 2:
-        return (places[1][1],)
-    if isinstance(partner, MovingPoint):
-        return partner.velocity, partner.rows
-    return ()
-
-
-def _maker(dynamics: ImpactDynamics, form: HitForm, directed: bool) -> Callable[..., Impact]:
-    """Makes a hit of what a function gives and of its inputs.
-
-    Joint impulses are computed when they are asked for: the caller's arrays may change until then.
-    """
-    other = 5 if directed else 4  # place of the other point among the inputs
-
-    def made(found: tuple[Array, ...], *given: Array) -> Impact:
-        after, impulse, loss, *against_v = found
-        state, along = (np.array(given[0]), np.array(given[1])), impulse.copy()
-        places = [(form.link, np.array(given[2]))]
-        if form.other:
-            places.append((form.other, np.array(given[other])))
-        moved = BaseMotion(*map(np.array, given[-3:])) if dynamics.on_moving_base else None
-        return Impact(
-            v=after,
-            impulse=impulse,
-            energy_loss=np.asarray(loss),
-            against_v=against_v[0] if against_v else None,
-            make_joint_impulses=lambda: _in_joints(
-                dynamics, state, tuple(places), form.speeds, along, moved
-            ),
-        )
-
-    return made
-
-
-def _in_joints(
-    dynamics: ImpactDynamics,
-    state: tuple[Array, Array],
-    places: Places,
-    speeds: tuple[int, ...],
-    impulse: Array,
-    base: BaseMotion | None,
-) -> JointWrenches:
-    """Impulses in joints under one impulse on a point of a link."""
-    q, v = dynamics.before(*state)
-    points = tuple(dynamics.point(q, v, link, np.asarray(x), base) for link, x in places)
-    wrenches = on_links([(points, places, impulse)])
-    return dynamics.joint_impulses(q, speeds, np.zeros_like(v), wrenches, base)
+#: Parameters of a hit that are arrays.
+ARRAYS = (
+    "q", "v", "point", "direction", "restitution", "other_point", "velocity", "mobility",
+    "friction",
+)  # fmt: skip
 
 
 def hit(
@@ -160,12 +39,120 @@ def hit(
     friction: float | None,
 ) -> Impact:
     """See `robodyn.Robot.impact`."""
+    given = (*state, *place, direction, restitution)
+    beside: dict[str, Any] = {"base": base, "controlled": controlled}
+    if against is None:
+        return _hit(dynamics, *given, friction=friction, **beside)
     places, partner = dynamics.partner_of(place, against)
-    how = direction, restitution, friction, base, controlled
-    found = hit_between(dynamics, state, places, partner, *how)
+    two = dynamics.direct(OF_TWO, _hit, ARRAYS)
+    # calls without friction go to a function that has none
+    rubs = None if isinstance(friction, float) and not friction else friction
+    found: Impact
+    if isinstance(partner, MovingPoint):
+        found = two(*given, None, None, partner.velocity, partner.rows, rubs, **beside)
+    else:
+        found = two(*given, *places[1], None, None, rubs, **beside)
     if isinstance(against, RobotPoint):
         found.against_v = partner.after(found.impulse)
     return found
+
+
+def _hit(
+    dynamics: ImpactDynamics,
+    q: ArrayLike,
+    v: ArrayLike,
+    link: str,
+    point: ArrayLike,
+    direction: ArrayLike | None,
+    restitution: float,
+    other: str | None = None,
+    other_point: ArrayLike | None = None,
+    velocity: Array | None = None,
+    mobility: Array | None = None,
+    friction: float | None = None,
+    *,
+    base: BaseMotion | None = None,
+    controlled: Iterable[str] = (),
+) -> Impact:
+    """A hit of the world, of another point of the robot, or of something that moves.
+
+    other, other_point: Of the robot, that it meets.
+    velocity, mobility: Of the point of something else that it meets; (..., 9), row by row.
+    """
+    e = checked_restitution(restitution, direction is None)
+    mu = coefficient(friction, direction is None)
+    options = dynamics.options(link, other, controlled, velocity is not None)
+    speeds = options.get("controlled", ())
+    places: Places = ((link, point),)
+    if other is not None and other_point is not None:
+        places = (*places, (other, other_point))
+    partner: Partner = World()
+    if velocity is not None and mobility is not None:
+        partner = MovingPoint.alone(velocity, mobility)
+
+    def solve() -> tuple[Array, ...]:
+        x, y = dynamics.before(q, v)
+        c, p, _ = solved(dynamics, (x, y), places, partner, direction, e, mu, speeds, base)
+        impulse = np.einsum("...k,k...i->...i", p, c.axes)
+        after = y + np.einsum("...k,k...n->...n", p, c.jumps)
+        met = partner.after(impulse)
+        return after, impulse, c.energy_loss(p), *(() if met is None else (met,))
+
+    def made(found: tuple[Array, ...], *given: Array) -> Impact:
+        """A hit of what there is; the caller's arrays may change until joint impulses are asked."""
+        after, impulse, loss, *against_v = found
+        state, along = (np.array(given[0]), np.array(given[1])), impulse.copy()
+        met = [(link, np.array(given[2]))]
+        if other is not None:
+            met.append((other, np.array(given[4 if direction is None else 5])))
+        moved = BaseMotion(*map(np.array, given[-3:])) if dynamics.on_moving_base else None
+
+        def joint_impulses() -> JointWrenches:
+            x, y = dynamics.before(*state)
+            points = tuple(dynamics.point(x, y, *place, moved) for place in met)
+            wrenches = on_links([(points, tuple(met), along)])
+            return dynamics.joint_impulses(x, speeds, np.zeros_like(y), wrenches, moved)
+
+        beside = against_v[0] if against_v else None
+        return Impact(after, impulse, np.asarray(loss), beside, joint_impulses)
+
+    name = "impact_with_friction" if mu else "impact"
+    name = "impact_that_sticks" if direction is None else name
+    inputs = (q, v, point, direction, e, other_point, velocity, mobility, mu or None)
+    arrays = [x for x in inputs if x is not None]
+    method = "impact" if other is None and velocity is None else OF_TWO
+    found: Impact = dynamics.answered(name, options, arrays, base, solve, made, method)
+    return found
+
+
+def solved(
+    dynamics: ImpactDynamics,
+    state: tuple[Array, Array],
+    places: Places,
+    partner: Partner,
+    direction: ArrayLike | None,
+    restitution: float,
+    friction: float,
+    speeds: tuple[int, ...],
+    base: BaseMotion | None,
+) -> tuple[Contact, Array, Friction | None]:
+    """A contact and the impulses along its axes: one without friction, else those of the world.
+
+    speeds: Those that are controlled.
+    """
+    (q, v), link = state, places[0][0]
+    world = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+    axes = world if direction is None else unit_direction(direction)[None]
+    c = dynamics.contact(q, v, places, axes, speeds, partner, base)
+    if direction is not None:
+        c.check_approach(dynamics.robot, link)
+    p = c.impulses(restitution, dynamics.robot, link)
+    if not friction:
+        return c, p, None
+    c = dynamics.contact(q, v, places, world, speeds, partner, base)
+    slid = with_friction(c.velocity, c.mobility, axes[0], restitution, friction)
+    check_energy(c.energy_loss(slid.impulse), c.velocity, c.mobility_scale)
+    return c, slid.impulse, slid
 
 
 def apparent_mass(
@@ -176,17 +163,16 @@ def apparent_mass(
     base: BaseMotion | None,
 ) -> Array:
     """See `robodyn.Robot.apparent_mass`."""
-    link, point = place
-    options, arrays = {"frame": one_name("link", link)}, (q, point, direction)
-    mass: Array | None = dynamics.code.of("apparent_mass", options, arrays, base)
-    if mass is not None:
-        return mass
-    x, v = dynamics.at_rest(q)
-    axis = unit_direction(direction)
-    dynamics.checked_places(x, v, (place,), axis, World())
-    c = dynamics.contact(x, v, (place,), axis[None], (), World(), base)
-    with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+
+    def solve() -> Array:
+        x, v = dynamics.at_rest(q)
+        c = dynamics.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+
+    options, arrays = dynamics.options(place[0], None, ()), (q, place[1], direction)
+    found: Array = dynamics.answered("apparent_mass", options, arrays, base, solve)
+    return found
 
 
 def on_links(

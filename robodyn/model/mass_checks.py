@@ -50,7 +50,7 @@ def some_posture(bodies: MechanismModel) -> tuple[float, ...]:
 
 def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
     """Mass matrix at a position, shape (nv, nv), without a compiler."""
-    M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    M: Any = mass_matrix(evaluate_joints(bodies, q, [0.0] * bodies.nv))
     return np.array(M, float).reshape(bodies.nv, bodies.nv)
 
 
@@ -60,15 +60,15 @@ def mass_diagonals_at(bodies: MechanismModel, q: Sequence[Any]) -> tuple[FloatAr
     Both are the same unless chains are long.
     """
     state = evaluate_joints(bodies, q, [0.0] * bodies.nv)
-    diagonal = np.array(mass_diagonal(bodies, state), float)
+    diagonal = np.array(mass_diagonal(state), float)
     if not preferred(bodies, frozenset()):
         return diagonal, diagonal
-    return diagonal, np.array(mass_diagonal(bodies, state, NEAR), float)
+    return diagonal, np.array(mass_diagonal(state, NEAR), float)
 
 
 def mass_diagonals_of_rows(bodies: MechanismModel, q: Sequence[Any], count: int) -> FloatArray:
     """Diagonals of the mass matrices of robots that differ in numbers, shape (robots, nv)."""
-    diagonal: list[Any] = mass_diagonal(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    diagonal: list[Any] = mass_diagonal(evaluate_joints(bodies, q, [0.0] * bodies.nv))
     found = np.zeros((count, bodies.nv))
     for k, x in enumerate(diagonal):
         found[:, k] = x

@@ -46,8 +46,8 @@ def test_they_solve_the_same_equations(seed, controlled):
     t.numbers["q"] = [float(x) for x in rng.uniform(0.2, 1.0, setup.model.nq)]
     t.numbers["v"] = [float(x) for x in rng.normal(size=nv)]
     a, forces, lam = long_linkages.hybrid_dynamics(t, given, tau, mask)
-    M = np.array(mass_matrix(t.model, t.state), float)
-    h = np.array(inverse_dynamics(t.model, t.state, t.zeros, t.base, {}), float)
+    M = np.array(mass_matrix(t.state), float)
+    h = np.array(inverse_dynamics(t.state, t.zeros, {}), float)
     K = np.array([[row.jacobian.get(k, 0.0) for k in range(len(M))] for row in t.rows], float)
     k = np.array([row.bias for row in t.rows], float)
     free = [n for n in range(nv) if n not in mask]

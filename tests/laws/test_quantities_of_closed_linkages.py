@@ -879,7 +879,7 @@ def is_no_force(case, name):
 
 def joint_powers(t):
     """What motors of a tree would give."""
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, {})
+    tau = newton_euler.inverse_dynamics(t.state, t.a, {})
     return {"P": [x * y for x, y in zip(tau, t.v, strict=True)]}
 
 

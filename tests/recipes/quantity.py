@@ -9,7 +9,7 @@ from robodyn.equations.tree.kinematics import twists
 
 
 def joint_momenta(t):
-    V = twists(t.model, t.state, t.base)
+    V = twists(t.state)
     h = {body.index: body.inertia.momentum(V[body.index]) for body in t.model}
     p = [0.0] * t.model.nv
     for body in reversed(t.model):

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from robodyn.equations.elimination.constrained import guarded_inverse
-from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
+from robodyn.equations.mechanism.bodies import BASE, Body
 from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
@@ -53,18 +53,15 @@ class _SolvedRow(NamedTuple):
 class ArticulatedLoops:
     """The equations of a linkage, eliminated once, for any forces.
 
-    model: Of which bodies are coupled to their neighbours only, and which has no rotors on bodies.
+    state: Of a mechanism whose bodies are coupled to their neighbours only, without rotors on them.
     rows: Independent in the other speeds.
     controlled: Speeds whose accelerations are given: nothing else moves these joints.
     """
 
     def __init__(
-        self,
-        model: MechanismModel,
-        state: State,
-        rows: Sequence[LoopRow],
-        controlled: frozenset[int] = frozenset(),
+        self, state: State, rows: Sequence[LoopRow], controlled: frozenset[int] = frozenset()
     ) -> None:
+        model = state.model
         self._model, self._state, self._rows = model, state, rows
         self._speeds: dict[int, list[_FreedSpeed]] = {}
         self._solved: dict[int, list[_SolvedRow]] = {}

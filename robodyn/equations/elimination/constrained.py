@@ -49,18 +49,56 @@ def accelerations(
     return elimination.solve(M, force, rows, *_pivots(M, light, groups))
 
 
-def energy_of_rates(
-    M: Matrix,
-    rates: Sequence[Number],
-    rows: Sequence[Row],
-    light: Mapping[int, float] | None = None,
-    groups: Sequence[RowGroup] = (),
-) -> Number:
-    """Twice the least kinetic energy with which the rows are violated at some rates.
+class FreeSystem:
+    """The equations of a linkage over some speeds, the free ones, as those of others are given.
 
-    Other arguments as for `accelerations`.
+    M: Mass matrix of all speeds.
+    rows: Independent in the free speeds, but for groups at their end.
+    light: Speeds that may move no mass, as for `factorization.factorize`.
     """
-    return elimination.energy(M, rates, rows, *_pivots(M, light, groups))
+
+    def __init__(
+        self,
+        M: Matrix,
+        rows: Sequence[Row],
+        free: Sequence[int],
+        light: Mapping[int, float],
+        groups: Sequence[RowGroup] = (),
+    ) -> None:
+        self._size, self._free, self._groups = len(M), free, groups
+        self._M = [[M[i][j] for j in free] for i in free]
+        self._light = {i: light[k] for i, k in enumerate(free) if k in light}
+        self._slopes = [
+            {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian} for row in rows
+        ]
+
+    def solve(
+        self, force: Sequence[Number], biases: Sequence[Number]
+    ) -> tuple[list[Number], list[Number]]:
+        """Accelerations, zero of speeds that are not free, and multipliers.
+
+        force: At the free speeds.
+        biases: ``k`` of each row, and what given accelerations add to it.
+        """
+        rows = [Row(0.0, slopes, k) for slopes, k in zip(self._slopes, biases, strict=True)]
+        x, lam = accelerations(self._M, force, rows, self._light, self._groups)
+        a: list[Number] = [0.0] * self._size
+        for k, value in zip(self._free, x, strict=True):
+            a[k] = value
+        return a, lam
+
+    def still(self, biases: Sequence[Number]) -> list[Number]:
+        """The motion of least energy with ``K x = -k``."""
+        return self.solve([0.0] * len(self._free), biases)[0]
+
+    def energy(self, rates: Sequence[Number]) -> Number:
+        """Twice the least kinetic energy with which the rows are violated at some rates.
+
+        Of known rates it says how near the rows are to dependence: large near singular postures.
+        """
+        rows = [Row(0.0, slopes, 0.0) for slopes in self._slopes]
+        pivots = _pivots(self._M, self._light, self._groups)
+        return elimination.energy(self._M, rates, rows, *pivots)
 
 
 def _pivots(M: Matrix, light: Mapping[int, float] | None, groups: Sequence[RowGroup]) -> Any:

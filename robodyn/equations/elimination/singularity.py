@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.equations.elimination.constrained import energy_of_rates, motor_forces
-from robodyn.equations.tree.composite_body import Matrix
+from robodyn.equations.elimination.constrained import motor_forces
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
@@ -33,16 +32,6 @@ class Probe:
     right: Sequence[Number]
     weights: Sequence[Number] = ()
     ease: float = 1.0
-
-
-def conditioning(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
-    """Estimate of how near the rows are to dependence: large near singular postures.
-
-    It is the energy of a motion that violates the rows at the rates of the probe.
-
-    Arguments as for `constrained.energy_of_rates`, ``more`` included.
-    """
-    return energy_of_rates(M, probe.right, rows, *more)
 
 
 def motor_conditioning(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import placements, twists
 from robodyn.force_elements.common.link_element import WORLD, LinkElement, PointMotion
 from robodyn.symbolic.scalar import Number
@@ -45,24 +45,20 @@ def attached(
     return found
 
 
-def point_motions(
-    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
-) -> list[list[PointMotion]]:
+def point_motions(state: State, elements: Sequence[Attached]) -> list[list[PointMotion]]:
     """Motion of the points of each element."""
-    X = {**placements(model, state, base), GROUND: Placement()}
-    V = {**twists(model, state, base), GROUND: Twist()}
-    return [[PointMotion(X[i], V[i], p, base.g_W) for i, p in one.ends] for one in elements]
+    X = {**placements(state), GROUND: Placement()}
+    V = {**twists(state), GROUND: Twist()}
+    return [[PointMotion(X[i], V[i], p, state.base.g_W) for i, p in one.ends] for one in elements]
 
 
-def wrenches(
-    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
-) -> dict[int, Wrench]:
+def wrenches(state: State, elements: Sequence[Attached]) -> dict[int, Wrench]:
     """Wrenches of the elements on each body, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     if not elements:
         return total
-    X = placements(model, state, base)
-    points = point_motions(model, state, base, elements)
+    X = placements(state)
+    points = point_motions(state, elements)
     for one, at in zip(elements, points, strict=True):
         forces = one.element.forces(at)
         for (i, p), force in zip(one.ends, forces, strict=bool(forces)):
@@ -72,11 +68,11 @@ def wrenches(
     return total
 
 
-def generalised(model: MechanismModel, state: State, loads: Mapping[int, Wrench]) -> list[Number]:
+def generalised(state: State, loads: Mapping[int, Wrench]) -> list[Number]:
     """Generalised forces of wrenches on bodies: ``J^T F``, summed from the leaves."""
-    tau: list[Number] = [0.0] * model.nv
+    tau: list[Number] = [0.0] * state.model.nv
     F = dict(loads)
-    for body in reversed(model):
+    for body in reversed(state.model):
         if body.index not in F:
             continue
         joint, force = state[body.index], F[body.index]
@@ -87,12 +83,10 @@ def generalised(model: MechanismModel, state: State, loads: Mapping[int, Wrench]
     return tau
 
 
-def energy(
-    model: MechanismModel, state: State, base: BaseState, elements: Sequence[Attached]
-) -> Number:
+def energy(state: State, elements: Sequence[Attached]) -> Number:
     """Potential energy of the elements."""
     total: Number = 0.0
-    points = point_motions(model, state, base, elements) if elements else []
+    points = point_motions(state, elements) if elements else []
     for one, at in zip(elements, points, strict=True):
         total = total + one.element.energy(at)
     return total

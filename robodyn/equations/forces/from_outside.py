@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robodyn.description.wrench import PointOfLink
-from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import placements
 from robodyn.symbolic.spatial import Placement, Wrench
 from robodyn.symbolic.vector import Vec3
@@ -18,12 +17,7 @@ def in_world(place: str) -> bool:
 
 
 def on_body(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    place: str,
-    F: Wrench,
-    link: Callable[[str], tuple[int, Placement]],
+    state: State, place: str, F: Wrench, link: Callable[[str], tuple[int, Placement]]
 ) -> tuple[int, Wrench]:
     """Body on which a wrench acts, and the wrench about its origin in its axes.
 
@@ -38,6 +32,6 @@ def on_body(
     point = X @ Placement(p=Vec3.of(place.at))
     if not in_world(place):
         return body, point.wrench_out(F)
-    R = placements(model, state, base)[body].R
+    R = placements(state)[body].R
     turned = Wrench(R.inverse_times(F.f), R.inverse_times(F.n))
     return body, Placement(p=point.p).wrench_out(turned)

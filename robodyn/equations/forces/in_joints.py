@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from robodyn.equations.forces.laws import along_joint
 from robodyn.equations.forces.motor_friction import MotorFriction, motor_friction_forces
-from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.force_elements import JOINT_ELEMENTS
 from robodyn.force_elements.force_law import ForceLaw
@@ -15,7 +15,6 @@ from robodyn.symbolic.vector import Vec3
 
 
 def passive_forces(
-    model: MechanismModel,
     state: State,
     friction_speed: float,
     passive: bool = True,
@@ -29,9 +28,9 @@ def passive_forces(
     laws: Forces that are given as functions; those of joints count.
     motors: Those that several joints turn.
     """
-    tau: list[Number] = [0.0] * model.nv
+    tau: list[Number] = [0.0] * state.model.nv
     shared = motor_friction_forces(motors, state, friction_speed)
-    for body in model:
+    for body in state.model:
         joint = state[body.index]
         forces = joint_forces(body, joint, friction_speed, passive)
         given = along_joint(laws, body, joint, state.t)
@@ -73,11 +72,11 @@ def _along_own_axes(
     return [*R.inverse_times(Vec3(*forces[:3])), *forces[3:]]
 
 
-def joint_energy(model: MechanismModel, state: State, passive: bool) -> Number:
+def joint_energy(state: State, passive: bool) -> Number:
     """Potential energy of the elements along joints that are ``passive``, or of the others."""
     total: Number = 0.0
     for element in JOINT_ELEMENTS:
         if element.passive == passive:
-            for body in model:
+            for body in state.model:
                 total = total + element.energy(body.description, state[body.index].q)
     return total

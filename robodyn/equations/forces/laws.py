@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.mechanism.state import BaseState, JointAtState, State
+from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
@@ -31,39 +31,27 @@ def along_joint(
     return total
 
 
-def wrenches(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    laws: Sequence[ForceLaw],
-    link: LinkPlace,
-) -> dict[int, Wrench]:
+def wrenches(state: State, laws: Sequence[ForceLaw], link: LinkPlace) -> dict[int, Wrench]:
     """Wrenches of the laws on each body, the base too, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     for law in laws:
         if not law.joint:
-            frames = _Frames(model, state, base, law, link)
+            frames = _Frames(state, law, link)
             for i, F in frames.wrenches(law.force(*frames.position_and_speed, state.t)):
                 total[i] = total[i] + F if i in total else F
     return total
 
 
-def energy(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    laws: Sequence[ForceLaw],
-    link: LinkPlace,
-) -> Number:
+def energy(state: State, laws: Sequence[ForceLaw], link: LinkPlace) -> Number:
     """Potential energy of the laws that have one."""
     total: Number = 0.0
-    joints = {body.description.name: state[body.index] for body in model}
+    joints = {body.description.name: state[body.index] for body in state.model}
     for law in laws:
         if law.energy is not None:
             if law.joint:
                 x: Sequence[Number] = joints[law.joint].q
             else:
-                x, _ = _Frames(model, state, base, law, link).position_and_speed
+                x, _ = _Frames(state, law, link).position_and_speed
             total = total + law.potential(x)
     return total
 
@@ -71,16 +59,8 @@ def energy(
 class _Frames:
     """Motion of the frames of a law: of F in the world, or of B in A."""
 
-    def __init__(
-        self,
-        model: MechanismModel,
-        state: State,
-        base: BaseState,
-        law: ForceLaw,
-        link: LinkPlace,
-    ) -> None:
-        self._model, self._state, self._base = model, state, base
-        self._still = [0.0] * model.nv
+    def __init__(self, state: State, law: ForceLaw, link: LinkPlace) -> None:
+        self._state, self._still = state, [0.0] * state.model.nv
         #: Body, and frame on it, of each; no body of the world.
         self._ends = [_end(name, placement(X, FRAME_ROUNDING), link) for name, X in law.places]
         self._motion = self._absolute(0) if len(self._ends) == 1 else self._relative()
@@ -89,12 +69,12 @@ class _Frames:
         body, X = self._ends[k]
         if body is None:
             return fm.FrameMotion(X, Twist(), Twist(), {}, {})
-        return fm.absolute(self._model, self._state, self._still, self._base, body, X)
+        return fm.absolute(self._state, self._still, body, X)
 
     def _relative(self) -> fm.FrameMotion:
         (i, X_A), (j, X_B) = self._ends
         if i is not None and j is not None:
-            return fm.relative(self._model, self._state, self._still, (j, X_B), (i, X_A))
+            return fm.relative(self._state, self._still, (j, X_B), (i, X_A))
         A, B = self._absolute(0), self._absolute(1)
         X = A.X.inverse @ B.X
         return fm.FrameMotion(X, B.V - X.twist_in(A.V), Twist(), {}, {})

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.forces.between_links import generalised
 from robodyn.equations.forces.motor_friction import MotorFriction, motor_friction_forces
-from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.mechanism.rotors import Armature, Motor
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.rotor_forces import (
@@ -20,16 +20,12 @@ from robodyn.symbolic.spatial import BodyMotion, Wrench
 
 
 def rotor_column(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    motion: Mapping[int, BodyMotion],
-    motor: Motor,
+    state: State, a: Sequence[Number], motion: Mapping[int, BodyMotion], motor: Motor
 ) -> list[Number]:
     """Forces of inverse dynamics for a rotor of 1 kg m^2, shape (nv,)."""
     on_carrier: dict[int, Wrench] = {}
     along = rotor_reactions(motor.rotors, state, a, motion, on_carrier)
-    tau = generalised(model, state, on_carrier)
+    tau = generalised(state, on_carrier)
     felt = armature_forces(motor.armature, state, a), coupling_forces(motor.couplings, state, a)
     for forces in (*felt, along):
         for k, force in forces.items():

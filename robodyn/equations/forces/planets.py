@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import placements
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.symbolic.scalar import Number
@@ -14,57 +14,43 @@ from robodyn.symbolic.vector import Vec3
 
 
 def wrenches(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    planets: Sequence[InverseSquareGravity],
-    base_inertia: RigidInertia | None,
-    free_rotors: Sequence[int],
+    state: State, planets: Sequence[InverseSquareGravity], free_rotors: Sequence[int]
 ) -> dict[int, Wrench]:
     """Wrenches of planets on each body, about its origin in its axes."""
     total: dict[int, Wrench] = {}
     for planet in planets:
-        for i, inertia, X in _bodies(model, state, base, base_inertia, free_rotors):
+        for i, inertia, X in _bodies(state, free_rotors):
             F = planet.wrench(inertia, X.R.inverse_times(X.p - Vec3.of(planet.center)))
             total[i] = total[i] + F if i in total else F
     return total
 
 
 def energy(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    planets: Sequence[InverseSquareGravity],
-    base_inertia: RigidInertia | None,
-    free_rotors: Sequence[int],
+    state: State, planets: Sequence[InverseSquareGravity], free_rotors: Sequence[int]
 ) -> Number:
     """Potential energy of all bodies."""
     total: Number = 0.0
     for planet in planets:
-        for _, inertia, X in _bodies(model, state, base, base_inertia, free_rotors):
+        for _, inertia, X in _bodies(state, free_rotors):
             r = X.R.inverse_times(X.p - Vec3.of(planet.center))
             total = total + planet.energy(inertia, r)
     return total
 
 
 def _bodies(
-    model: MechanismModel,
-    state: State,
-    base: BaseState,
-    base_inertia: RigidInertia | None,
-    free_rotors: Sequence[int],
+    state: State, free_rotors: Sequence[int]
 ) -> Iterator[tuple[int, RigidInertia, Placement]]:
     """Bodies that have an inertia, with their poses in the world.
 
     Free rotors are counted on their carriers: their inertia about their axis is the same however
     they are turned, and wherever on the carrier they are.
     """
-    X = placements(model, state, base)
-    bodies = {body.index: body.inertia for body in model}
-    if base_inertia:
-        bodies[BASE] = base_inertia
+    X = placements(state)
+    bodies = {body.index: body.inertia for body in state.model}
+    if state.base.inertia:
+        bodies[BASE] = state.base.inertia
     for i in free_rotors:
-        rotor = model.bodies[i]
+        rotor = state.model.bodies[i]
         if rotor.parent in bodies:
             bodies[rotor.parent] += bodies.pop(i).in_parent(rotor.joint.X_PJ)
     for i, inertia in bodies.items():

@@ -20,7 +20,6 @@ from functools import cached_property
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions
 from robodyn.equations.loops.frame_functions import function_cut
 from robodyn.equations.loops.relative_motion import TIME, relative_motion
-from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind
@@ -95,15 +94,15 @@ class Coupled:
     offset: float
 
 
-def loop_motion(model: MechanismModel, state: State, closure: Closure) -> RelativeMotion:
+def loop_motion(state: State, closure: Closure) -> RelativeMotion:
     """Motion of G seen from F."""
     frames = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
-    return relative_motion(model, state, *frames)
+    return relative_motion(state, *frames)
 
 
-def closure_rows(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
+def closure_rows(state: State, closure: Closure) -> list[Row]:
     """Rows of one closure."""
-    return rows_of_motion(loop_motion(model, state, closure), closure)
+    return rows_of_motion(loop_motion(state, closure), closure)
 
 
 def rows_of_motion(motion: RelativeMotion, closure: Closure) -> list[Row]:
@@ -111,10 +110,10 @@ def rows_of_motion(motion: RelativeMotion, closure: Closure) -> list[Row]:
     return [_timed(row) for row in closure.cut.rows(motion, closure.geometry)]
 
 
-def closure_gap(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
+def closure_gap(state: State, closure: Closure) -> list[Row]:
     """The gap of each row, in a measure that vanishes only if the closure is closed."""
     measure = closure.cut.gap or closure.cut.rows
-    return [_timed(row) for row in measure(loop_motion(model, state, closure), closure.geometry)]
+    return [_timed(row) for row in measure(loop_motion(state, closure), closure.geometry)]
 
 
 def _timed(row: Row) -> Row:
@@ -146,14 +145,14 @@ def stabilised(row: Row, v: Sequence[Number], alpha: Number, beta: Number) -> Ro
 
 
 def closure_wrenches(
-    model: MechanismModel, state: State, closure: Closure, lam: Sequence[Number]
+    state: State, closure: Closure, lam: Sequence[Number]
 ) -> tuple[Wrench, Wrench, Wrench]:
     """Multipliers of a closure as wrenches.
 
     Returns on_predecessor, on_successor: About the bodies' origins, in their axes.
     Returns in_joint: On the successor, about the origin of the user's frame there, in its axes.
     """
-    m = loop_motion(model, state, closure)
+    m = loop_motion(state, closure)
     f, n = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
     # a row is linear in the twist of G seen from F: its coefficients are force and moment
     for k, x in enumerate(lam):

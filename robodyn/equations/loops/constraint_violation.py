@@ -39,14 +39,12 @@ class Gap:
     speeds: frozenset[int]
 
 
-def gaps(
-    model: MechanismModel, state: State, closure: Closure, motion: RelativeMotion | None = None
-) -> list[Gap]:
+def gaps(state: State, closure: Closure, motion: RelativeMotion | None = None) -> list[Gap]:
     """Gaps of a closure: the rate of a row is its slope along the motion that G has.
 
     The motion may be given along other axes, where the rows are the components of a vector.
     """
-    m = motion or loop_motion(model, state, closure)
+    m = motion or loop_motion(state, closure)
     measure = closure.cut.gap or closure.cut.rows
     still = measure(dataclasses.replace(m, columns={}), closure.geometry)
     moving = closure.cut.rows(dataclasses.replace(m, columns={0: (m.v, m.w)}), closure.geometry)

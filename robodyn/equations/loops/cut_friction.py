@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from robodyn.equations.loops.closure_rows import Closure, loop_motion
-from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.reactions import along_axes
@@ -15,29 +14,25 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
 
-def friction_in_joint(
-    model: MechanismModel, state: State, closure: Closure, friction_speed: float
-) -> Wrench:
+def friction_in_joint(state: State, closure: Closure, friction_speed: float) -> Wrench:
     """Wrench of friction on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
-    axes, speeds = _along(model, state, closure)
+    axes, speeds = _along(state, closure)
     forces: list[Number] = [
         resistance(x, closure.damping, closure.friction, friction_speed) for x in speeds
     ]
     return along_axes(axes, forces) if axes else Wrench()
 
 
-def cut_joint_speeds(model: MechanismModel, state: State, closure: Closure) -> list[Number]:
+def cut_joint_speeds(state: State, closure: Closure) -> list[Number]:
     """Speed along each freedom of the joint; the nearest ones where the loop does not close."""
-    return _along(model, state, closure)[1]
+    return _along(state, closure)[1]
 
 
-def _along(
-    model: MechanismModel, state: State, closure: Closure
-) -> tuple[list[Twist], list[Number]]:
+def _along(state: State, closure: Closure) -> tuple[list[Twist], list[Number]]:
     """Motion subspace of the joint in G, and the speeds along it that G has, seen from F."""
-    motion = loop_motion(model, state, closure)
+    motion = loop_motion(state, closure)
     axes = closure.cut.axes(motion.X, closure.geometry)
     if not axes:
         return [], []
@@ -61,16 +56,16 @@ class Pushed(NamedTuple):
     forces: list[Number]
 
 
-def cut_joint_pushes(model: MechanismModel, state: State, closure: Closure) -> list[Pushed]:
+def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
     """A unit of force along each freedom of a joint that was cut."""
-    motion = loop_motion(model, state, closure)
+    motion = loop_motion(state, closure)
     axes = closure.cut.axes(motion.X, closure.geometry)
     found = []
     for k in range(len(axes)):
         in_G = along_axes(axes, [1.0 if i == k else 0.0 for i in range(len(axes))])
         in_F = motion.X.wrench_out(in_G)
         f, n = (motion.X.R * x for x in (in_G.f, in_G.n))
-        forces: list[Number] = [0.0] * model.nv
+        forces: list[Number] = [0.0] * state.model.nv
         for i, (v, w) in motion.columns.items():
             if i >= 0:
                 forces[i] = f.dot(v) + n.dot(w)
@@ -80,13 +75,13 @@ def cut_joint_pushes(model: MechanismModel, state: State, closure: Closure) -> l
 
 
 def friction_wrenches(
-    model: MechanismModel, state: State, closures: Sequence[Closure], friction_speed: float
+    state: State, closures: Sequence[Closure], friction_speed: float
 ) -> dict[int, Wrench]:
     """Wrenches on the bodies, about their origins in their axes."""
     total: dict[int, Wrench] = {}
     for closure in closures:
-        in_G = friction_in_joint(model, state, closure, friction_speed)
-        in_F = loop_motion(model, state, closure).X.wrench_out(in_G)
+        in_G = friction_in_joint(state, closure, friction_speed)
+        in_F = loop_motion(state, closure).X.wrench_out(in_G)
         for body, F in (
             (closure.successor, closure.X_SG.wrench_out(in_G)),
             (closure.predecessor, -closure.X_PF.wrench_out(in_F)),

@@ -51,7 +51,6 @@ class TurnedRows:
 
 
 def turned_rows(
-    model: MechanismModel,
     state: State,
     closures: Sequence[Closure],
     rows: Sequence[Row],
@@ -65,7 +64,7 @@ def turned_rows(
     finished: What is done to each row before.
     """
     found = TurnedRows(list(rows))
-    ends = _ends(model, closures)
+    ends = _ends(state.model, closures)
     first = 0
     for number, closure in enumerate(closures):
         places = range(first, first + closure.count)
@@ -74,7 +73,7 @@ def turned_rows(
             continue
         at = [chosen.index(k) for k in places]
         if at == [*range(at[0], at[0] + 3)]:
-            m, R = _of_limb(model, state, closure, ends)
+            m, R = _of_limb(state, closure, ends)
             found.rows[at[0] : at[0] + 3] = map(finished, rows_of_motion(m, closure))
             found.turns.append((at[0], R))
             found.motions[number] = m
@@ -92,13 +91,13 @@ def _ends(model: MechanismModel, closures: Sequence[Closure]) -> dict[int, int]:
 
 
 def _of_limb(
-    model: MechanismModel, state: State, closure: Closure, ends: dict[int, int]
+    state: State, closure: Closure, ends: dict[int, int]
 ) -> tuple[RelativeMotion, Rotation]:
     """Motion along the axes of the limb, and what turns it to those of the predecessor."""
     frame, reference = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
     limb = frame if ends[frame[0]] < ends[reference[0]] else reference
     seen = _seen_from_tip(limb[1].p)
-    m = motion_along(model, state, frame, reference, limb[0], seen)
+    m = motion_along(state, frame, reference, limb[0], seen)
     if limb is frame:
         return m, m.X.R.T
     return m, reference[1].R.T @ seen.R.T

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robodyn.equations.loops.relative_motion import TIME, Frame
-from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
@@ -37,7 +36,7 @@ class _Branch:
 
 
 def motion_along(
-    model: MechanismModel, state: State, frame: Frame, reference: Frame, body: int, seen: Placement
+    state: State, frame: Frame, reference: Frame, body: int, seen: Placement
 ) -> RelativeMotion:
     """Motion of a frame, fixed in a body at a placement, seen from another, along other axes.
 
@@ -47,7 +46,7 @@ def motion_along(
     body: Of the third frame.
     seen: This body as seen from that frame.
     """
-    of_frame, of_reference = model.chains(frame[0], reference[0])
+    of_frame, of_reference = state.model.chains(frame[0], reference[0])
     if body == reference[0]:
         home, away = _inward(state, of_reference, seen), _outward(state, of_frame)
         return _seen_from_end(home, away, frame[1])

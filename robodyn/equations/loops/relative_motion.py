@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
@@ -23,14 +22,12 @@ Frame = tuple[int, Placement]
 TIME = -1
 
 
-def relative_motion(
-    model: MechanismModel, state: State, frame: Frame, reference: Frame
-) -> RelativeMotion:
+def relative_motion(state: State, frame: Frame, reference: Frame) -> RelativeMotion:
     """Motion of a frame, fixed in a body at a placement, seen from another."""
     columns: dict[int, Twist] = {}
     V, A = Twist(), Twist()
     X = _multiplied(reference[1].inverse)
-    for joint, forward in _chain(model, state, frame[0], reference[0]):
+    for joint, forward in _chain(state, frame[0], reference[0]):
         sign = 1.0 if forward else -1.0
         if forward:
             X = _multiplied(X @ joint.X)
@@ -56,11 +53,9 @@ def relative_motion(
     return RelativeMotion(X, v, V.w, at_G(A) + V.w.cross(v), A.w, at_unit_speeds, state.t)
 
 
-def _chain(
-    model: MechanismModel, state: State, body: int, reference: int
-) -> Iterator[tuple[JointAtState, bool]]:
+def _chain(state: State, body: int, reference: int) -> Iterator[tuple[JointAtState, bool]]:
     """Joints from the reference to the body; whether a joint is passed from parent to child."""
-    up, down = model.path(body), model.path(reference)
+    up, down = state.model.path(body), state.model.path(reference)
     common = sum(1 for a, b in zip(up, down, strict=False) if a == b)
     for i in reversed(down[common:]):
         yield state[i], False

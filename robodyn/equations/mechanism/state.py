@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from robodyn.equations.closed_form.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
+from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import ZERO3, Vec3
 
 
@@ -74,20 +74,18 @@ class JointAtState:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """All joints of a mechanism, by body index, and its speeds.
+    """A mechanism at a state: all of its joints, by body index, its speeds and its base.
 
-    Attributes
-    ----------
-    dependent : dict of body index to JointMotion
-        Joints that follow others by a closed loop or a function.
-    t : Number [s]
-        Time, where anything depends on it.
+    dependent: Joints that follow others by a closed loop or a function, by body index.
+    t [s]: Time, where anything depends on it.
     """
 
+    model: MechanismModel
     joints: list[JointAtState]
     v: Sequence[Number]
-    dependent: dict[int, JointMotion] = field(default_factory=dict)
-    t: Number = 0.0
+    base: BaseState
+    dependent: dict[int, JointMotion]
+    t: Number
 
     def __getitem__(self, body: int) -> JointAtState:
         return self.joints[body]
@@ -99,17 +97,19 @@ class BaseState:
 
     V, A: In base axes.
     g_W: Gravity in the world.
+    inertia: Of a base that moves.
     """
 
     X_WB: Placement
     V: Twist
     A: Twist
     g_W: Vec3
+    inertia: RigidInertia | None = None
 
     @classmethod
-    def at_rest(cls, g_W: Vec3) -> BaseState:
+    def at_rest(cls, g_W: Vec3 = ZERO3, inertia: RigidInertia | None = None) -> BaseState:
         """The base is the world."""
-        return cls(Placement(Rotation(), ZERO3), Twist(), Twist(), g_W)
+        return cls(Placement(Rotation(), ZERO3), Twist(), Twist(), g_W, inertia)
 
     @property
     def motion(self) -> BodyMotion:
@@ -206,11 +206,16 @@ def _dependent(
 
 
 def evaluate_joints(
-    model: MechanismModel, q: Sequence[Number], v: Sequence[Number], t: Number = 0.0
+    model: MechanismModel,
+    q: Sequence[Number],
+    v: Sequence[Number],
+    t: Number = 0.0,
+    base: BaseState | None = None,
 ) -> State:
     """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted).
 
-    ``t`` [s] is the time, of mechanisms that depend on it.
+    t [s]: Of mechanisms that depend on it.
+    base, optional: Default: at rest, without gravity.
     """
     dependent: dict[int, JointMotion] = {}
     for linkage in (*model.followers, *model.linkages):
@@ -221,4 +226,4 @@ def evaluate_joints(
         else _joint(body, q, v, t)
         for body in model
     ]
-    return State(joints, v, dependent, t)
+    return State(model, joints, v, base or BaseState.at_rest(), dependent, t)

@@ -14,7 +14,7 @@ from robodyn.results import GroundContact
 
 def ground_contacts(t: Tracer) -> Results:
     """Force, depth and slip of each point that may touch the ground."""
-    points = point_motions(t.model, t.state, t.base, t.ground)
+    points = point_motions(t.state, t.ground)
     planes = zip(t.setup.ground, points, strict=True)
     touches = [plane.touch(x) for plane, at in planes for x in at]
     return {
@@ -45,14 +45,14 @@ def _contacts(t: Tracer) -> int:
 #: Quantities by name.
 ROWS = {
     "ground_contacts": Quantity(
-        inputs=(Q, V),
-        outputs=(
+        (Q, V),
+        (
             Output("force", (_contacts, 3), "N"),
             Output("depth", (_contacts,), "m"),
             Output("slip", (_contacts, 3), "m/s"),
         ),
-        trace=ground_contacts,
-        closed=STATE,
+        ground_contacts,
+        STATE,
         base=True,
         result=by_name,
     ),

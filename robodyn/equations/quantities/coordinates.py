@@ -30,31 +30,27 @@ def tangent_rate(t: Tracer) -> Results:
 #: Quantities by name.
 ROWS = {
     "integrate": Quantity(
-        inputs=(Q, Input("dv", "nv", "rad, m")),
-        outputs=(Output("q", ("nq",), "rad, m"),),
-        trace=integrate,
-        closed=STATE,
+        (Q, Input("dv", "nv", "rad, m")),
+        (Output("q", ("nq",), "rad, m"),),
+        integrate,
+        STATE,
         timeless=True,
     ),
     "coordinate_rates": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("dq", ("nq",), "rad/s, m/s"),),
-        trace=coordinate_rates,
-        closed=STATE,
-        timeless=True,
+        (Q, V), (Output("dq", ("nq",), "rad/s, m/s"),), coordinate_rates, STATE, timeless=True
     ),
     "difference": Quantity(
-        inputs=(Input("q0", "nq", "rad, m"), Input("q1", "nq", "rad, m")),
-        outputs=(Output("dv", ("nv",), "rad, m"),),
-        trace=difference,
-        closed=STATE,
+        (Input("q0", "nq", "rad, m"), Input("q1", "nq", "rad, m")),
+        (Output("dv", ("nv",), "rad, m"),),
+        difference,
+        STATE,
         timeless=True,
     ),
     "tangent_rate": Quantity(
-        inputs=(Input("u", "nv", "rad, m"), V),
-        outputs=(Output("rate", ("nv",), "rad/s, m/s"),),
-        trace=tangent_rate,
-        closed=STATE,
+        (Input("u", "nv", "rad, m"), V),
+        (Output("rate", ("nv",), "rad/s, m/s"),),
+        tangent_rate,
+        STATE,
         timeless=True,
     ),
 }

@@ -76,23 +76,20 @@ GIVEN = (Q, V, A_CONTROLLED, TAU_FREE)
 #: Quantities by name.
 ROWS = {
     "inverse_dynamics_derivatives": Quantity(
-        inputs=(Q, V, A),
-        outputs=_by(FORCES, Q, V, A),
-        trace=dynamics_derivatives.inverse_dynamics,
-        closed=Constrained(
-            dynamics_derivatives.closed_inverse_dynamics,
-            (*MOTORS, "possible", *CHECKED),
-        ),
+        (Q, V, A),
+        _by(FORCES, Q, V, A),
+        dynamics_derivatives.inverse_dynamics,
+        Constrained(dynamics_derivatives.closed_inverse_dynamics, (*MOTORS, "possible", *CHECKED)),
         base=True,
         options=("wrenches",),
         parametric=True,
         result=_by_name("inverse_dynamics", "a"),
     ),
     "forward_dynamics_derivatives": Quantity(
-        inputs=(Q, V, TAU),
-        outputs=_by(ACCELERATIONS, Q, V, TAU),
-        trace=dynamics_derivatives.forward_dynamics,
-        closed=Constrained(
+        (Q, V, TAU),
+        _by(ACCELERATIONS, Q, V, TAU),
+        dynamics_derivatives.forward_dynamics,
+        Constrained(
             dynamics_derivatives.forward_dynamics,
             ("groups", "multipliers", "stabilization", *CHECKED),
             (MULTIPLIERS_IF_ASKED,),
@@ -104,12 +101,10 @@ ROWS = {
         result=_by_name("forward_dynamics", "tau"),
     ),
     "hybrid_dynamics_derivatives": Quantity(
-        inputs=GIVEN,
-        outputs=(*_by(ACCELERATIONS, *GIVEN), *_by(FORCES, *GIVEN)),
-        trace=dynamics_derivatives.hybrid_dynamics,
-        closed=Constrained(
-            dynamics_derivatives.hybrid_dynamics, ("groups", "stabilization", *CHECKED)
-        ),
+        GIVEN,
+        (*_by(ACCELERATIONS, *GIVEN), *_by(FORCES, *GIVEN)),
+        dynamics_derivatives.hybrid_dynamics,
+        Constrained(dynamics_derivatives.hybrid_dynamics, ("groups", "stabilization", *CHECKED)),
         base=True,
         options=("wrenches", "controlled", "all_columns"),
         parametric=True,

@@ -48,7 +48,7 @@ MOTORS = ("dependent", "order", "scales", "motors", "groups")
 
 def gravity_forces(t: Tracer) -> Results:
     """Forces of rigid bodies at rest."""
-    return {"tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {})}
+    return {"tau": newton_euler.inverse_dynamics(t.state, t.zeros, {})}
 
 
 def _all_joints(setup: Setup, options: Options) -> Callable[..., HybridDynamics]:
@@ -68,10 +68,10 @@ def _all_joints(setup: Setup, options: Options) -> Callable[..., HybridDynamics]
 #: Quantities by name.
 ROWS = {
     "inverse_dynamics": Quantity(
-        inputs=(Q, V, A),
-        outputs=(FORCES,),
-        trace=tree_dynamics.inverse_dynamics,
-        closed=Constrained(
+        (Q, V, A),
+        (FORCES,),
+        tree_dynamics.inverse_dynamics,
+        Constrained(
             closed_dynamics.inverse_dynamics,
             (*MOTORS, "possible", *CHECKED),
             (Output("gap", ("rows",), "m/s^2, rad/s^2", lambda x: "possible" not in x),),
@@ -81,10 +81,10 @@ ROWS = {
         parametric=True,
     ),
     "forward_dynamics": Quantity(
-        inputs=(Q, V, TAU),
-        outputs=(ACCELERATIONS,),
-        trace=tree_dynamics.forward_dynamics(partition.hybrid_dynamics),
-        closed=Constrained(
+        (Q, V, TAU),
+        (ACCELERATIONS,),
+        tree_dynamics.forward_dynamics(partition.hybrid_dynamics),
+        Constrained(
             closed_dynamics.forward_dynamics,
             ("groups", "multipliers", "stabilization", *CHECKED),
             (MULTIPLIERS_IF_ASKED,),
@@ -102,10 +102,10 @@ ROWS = {
         ),
     ),
     "hybrid_dynamics": Quantity(
-        inputs=(Q, V, A_CONTROLLED, TAU_FREE),
-        outputs=(ACCELERATIONS, FORCES),
-        trace=tree_dynamics.hybrid_dynamics(partition.hybrid_dynamics),
-        closed=Constrained(
+        (Q, V, A_CONTROLLED, TAU_FREE),
+        (ACCELERATIONS, FORCES),
+        tree_dynamics.hybrid_dynamics(partition.hybrid_dynamics),
+        Constrained(
             closed_dynamics.hybrid_dynamics,
             ("groups", "stabilization", "least_multipliers", *CHECKED),
             (replace(LEAST_MULTIPLIERS, when=lambda x: bool(x.get("least_multipliers"))),),
@@ -124,34 +124,21 @@ ROWS = {
         result=_all_joints,
     ),
     "bias_forces": Quantity(
-        inputs=(Q, V),
-        outputs=(FORCES,),
-        trace=tree_dynamics.inverse_dynamics,
-        closed=TREE_FORCES,
+        (Q, V),
+        (FORCES,),
+        tree_dynamics.inverse_dynamics,
+        TREE_FORCES,
         base=True,
         options=("wrenches",),
         parametric=True,
     ),
     "gravity_forces": Quantity(
-        inputs=(Q,),
-        outputs=(FORCES,),
-        trace=gravity_forces,
-        closed=TREE_FORCES,
-        base=True,
-        parametric=True,
+        (Q,), (FORCES,), gravity_forces, TREE_FORCES, base=True, parametric=True
     ),
     "elastic_forces": Quantity(
-        inputs=(Q,),
-        outputs=(FORCES,),
-        trace=tree_dynamics.elastic_forces,
-        closed=TREE_FORCES,
-        base=True,
+        (Q,), (FORCES,), tree_dynamics.elastic_forces, TREE_FORCES, base=True
     ),
     "passive_forces": Quantity(
-        inputs=(Q, V),
-        outputs=(FORCES,),
-        trace=tree_dynamics.passive_forces,
-        closed=TREE_FORCES,
-        base=True,
+        (Q, V), (FORCES,), tree_dynamics.passive_forces, TREE_FORCES, base=True
     ),
 }

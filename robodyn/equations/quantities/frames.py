@@ -57,7 +57,7 @@ def frame_jacobian_dot(t: Tracer) -> Results:
     if t.options.get("axes", "body") == "world":
         # the axes do not turn with the frame: its own turning is added back
         body, X = t.link(frame)
-        w = fm.absolute(t.model, t.state, t.zeros, t.base, body, X).V.w
+        w = fm.absolute(t.state, t.zeros, body, X).V.w
         rates = {
             k: fm.in_axes(R, ds + Twist(w.cross(F.columns[k].v), w.cross(F.columns[k].w)))
             for k, ds in rates.items()
@@ -97,66 +97,56 @@ FRAMES = ("frames", "relative_to", "axes")
 #: Quantities by name.
 ROWS = {
     "frame_pose": Quantity(
-        inputs=(Q,),
-        outputs=(Output("X", (4, 4), "1, m"),),
-        trace=frame_pose,
-        closed=STATE,
+        (Q,),
+        (Output("X", (4, 4), "1, m"),),
+        frame_pose,
+        STATE,
         base=True,
         options=("frame", "relative_to"),
     ),
     "frame_twist": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("V", (6,), "m/s, rad/s"),),
-        trace=frame_twist,
-        closed=STATE,
-        base=True,
-        options=FRAME,
+        (Q, V), (Output("V", (6,), "m/s, rad/s"),), frame_twist, STATE, base=True, options=FRAME
     ),
     "frame_acceleration": Quantity(
-        inputs=(Q, V, A),
-        outputs=(Output("A", (6,), "m/s^2, rad/s^2"),),
-        trace=frame_acceleration,
-        closed=STATE,
+        (Q, V, A),
+        (Output("A", (6,), "m/s^2, rad/s^2"),),
+        frame_acceleration,
+        STATE,
         base=True,
         options=(*FRAME, "classical"),
     ),
     "frame_jacobian": Quantity(
-        inputs=(Q,),
-        outputs=(Output("J", (6, "nv"), "m, 1"),),
-        trace=frame_jacobian,
-        closed=STATE,
-        base=True,
-        options=FRAME,
+        (Q,), (Output("J", (6, "nv"), "m, 1"),), frame_jacobian, STATE, base=True, options=FRAME
     ),
     "frame_jacobian_dot": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("J_dot", (6, "nv"), "m/s, 1/s"),),
-        trace=frame_jacobian_dot,
-        closed=STATE,
+        (Q, V),
+        (Output("J_dot", (6, "nv"), "m/s, 1/s"),),
+        frame_jacobian_dot,
+        STATE,
         base=True,
         options=FRAME,
     ),
     "frame_poses": Quantity(
-        inputs=(Q,),
-        outputs=(Output("X", ("frames", 4, 4), "1, m"),),
-        trace=frame_poses,
-        closed=STATE,
+        (Q,),
+        (Output("X", ("frames", 4, 4), "1, m"),),
+        frame_poses,
+        STATE,
         base=True,
         options=("frames", "relative_to"),
     ),
     "frame_twists": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("V", ("frames", 6), "m/s, rad/s"),),
-        trace=frame_twists,
-        closed=STATE,
+        (Q, V),
+        (Output("V", ("frames", 6), "m/s, rad/s"),),
+        frame_twists,
+        STATE,
         base=True,
         options=FRAMES,
     ),
     "frame_jacobians": Quantity(
-        inputs=(Q,),
-        outputs=(Output("J", ("frames", 6, "nv"), "m, 1"),),
-        trace=frame_jacobians,
-        closed=STATE,
+        (Q,),
+        (Output("J", ("frames", 6, "nv"), "m, 1"),),
+        frame_jacobians,
+        STATE,
         base=True,
         options=FRAMES,
     ),

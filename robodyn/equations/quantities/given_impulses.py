@@ -31,7 +31,7 @@ from robodyn.symbolic.vector import Vec3
 
 def impulses(t: Tracer) -> Results:
     """Speeds after impulses and couples on links, and the energy that these take."""
-    M = composite_body.mass_matrix(t.model, t.state)
+    M = composite_body.mass_matrix(t.state)
     change, along = fitted(t, M), list[Vec3]()
     force = t.zeros
     power: Number = 0.0
@@ -54,7 +54,7 @@ def impulses(t: Tracer) -> Results:
 
 def impact_tensors(t: Tracer) -> Results:
     """Jumps of a point's velocity and of its link's angular velocity, a unit of what is given."""
-    M = composite_body.mass_matrix(t.model, t.state)
+    M = composite_body.mass_matrix(t.state)
     moved = acted = point_motion(t, t.options["frame"], "point")
     if "other" in t.options:
         acted = point_motion(t, t.options["other"], "other_point")
@@ -96,32 +96,32 @@ def _generalised(t: Tracer, motion: FrameMotion, F: Wrench) -> list[Number]:
 #: Quantities by name.
 ROWS = {
     "impulses": Quantity(
-        inputs=(Q, V),
-        outputs=(
+        (Q, V),
+        (
             Output("v", ("nv",), "rad/s, m/s"),
             Output("impulse", (lambda t: len(t.options.get("wrenches", ())), 3), "N s"),
             Output("energy_loss", (), "J"),
         ),
-        trace=impulses,
-        closed=Constrained(impulses, ("groups", "tangent_probe", *CHECKED)),
+        impulses,
+        Constrained(impulses, ("groups", "tangent_probe", *CHECKED)),
         base=True,
         options=("wrenches", "controlled"),
         solves=True,
         guarded=True,
     ),
     "impact_tensors": Quantity(
-        inputs=(
+        (
             Q,
             Input("point", 3, "m"),
             Input("other_point", 3, "m", when=lambda options: "other" in options),
         ),
-        outputs=(
+        (
             Output("U", (3, 3), "1/kg"),
             Output("V", (3, 3), "1/(kg m)"),
             Output("W", (3, 3), "1/(kg m^2)"),
         ),
-        trace=impact_tensors,
-        closed=Constrained(impact_tensors, ("groups", "tangent_probe", *CHECKED)),
+        impact_tensors,
+        Constrained(impact_tensors, ("groups", "tangent_probe", *CHECKED)),
         base=True,
         options=("frame", "other", "controlled"),
         solves=True,

@@ -23,10 +23,7 @@ from robodyn.equations.quantities.common.state_derivatives import inertia_deriva
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.results import ImpactDerivatives
-from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of
+from robodyn.symbolic.scalar import Number, Scalar, dot
 from robodyn.symbolic.vector import Vec3
 
 
@@ -110,20 +107,16 @@ def impact_derivatives(t: Tracer) -> Results:
 
 def _slopes(t: Tracer) -> Callable[[list[Number]], tuple[list[list[Number]], list[Number]]]:
     """Derivatives by q of the generalised impulse, and of the speed of the point at some speeds."""
-    inner, nv = Tracer(t.given, t.chosen), t.model.nv
-    for port in t.ports:
-        inner.add(port)
-    force, speed = Meeting(inner).along(unit_direction(inner))
-    edges = tuple(edge_of(inner.graph, x) for x in (*force, speed))
-    ports = (Port("force, speed", (nv + 1,)),)
-    program = Program("point", tuple(inner.ports), ports, inner.graph, edges, t.setup.rates)
-    slopes = jacobian(program, "q")
+
+    def point(inner: Tracer) -> list[Number]:
+        force, speed = Meeting(inner).along(unit_direction(inner))
+        return [*force, speed]
+
+    program = t.program(point)
 
     def at(v: list[Number]) -> tuple[list[list[Number]], list[Number]]:
-        given = {**t.numbers, "v": v}
-        flat = inline(slopes, [x for port in inner.ports for x in given[port.name]])
-        rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + 1)]
-        return rows[:nv], rows[nv]
+        *rows, last = t.slopes(program, "q", v=v)
+        return rows, last
 
     return at
 
@@ -163,10 +156,10 @@ def impact_row(
 ) -> Quantity:
     """The row of a quantity of an impact."""
     return Quantity(
-        inputs=inputs,
-        outputs=outputs,
-        trace=trace,
-        closed=Constrained(trace, ("groups", "tangent_probe", *CHECKED)),
+        inputs,
+        outputs,
+        trace,
+        Constrained(trace, ("groups", "tangent_probe", *CHECKED)),
         base=True,
         options=("frame", "other", "against", "controlled"),
         solves=True,

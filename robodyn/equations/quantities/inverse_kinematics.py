@@ -195,10 +195,10 @@ def _there(x: Number) -> bool:
 #: Quantities by name.
 ROWS = {
     "inverse_kinematics_step": Quantity(
-        inputs=(Q, Input("goals", _goal_size, "1, m"), Input("damping", 2, "1")),
-        outputs=(Output("q", ("nq",), "rad, m"), Output("measure", (2,), "m, rad")),
-        trace=inverse_kinematics_step,
-        closed=STATE,
+        (Q, Input("goals", _goal_size, "1, m"), Input("damping", 2, "1")),
+        (Output("q", ("nq",), "rad, m"), Output("measure", (2,), "m, rad")),
+        inverse_kinematics_step,
+        STATE,
         base=True,
         options=("frames", "points", "posture", "bounds", "flat"),
     ),

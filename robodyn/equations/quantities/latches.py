@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.elimination.drift import least_changes
+from robodyn.equations.quantities.common.closed_dynamics import system_of
 from robodyn.equations.quantities.common.hit import if_regular, jumps
 from robodyn.equations.quantities.common.quantity import Constrained, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
@@ -17,12 +17,11 @@ def latch(t: Tracer) -> Results:
     Speeds before are made to fit loops that are closed, as for hits.
     """
     rows = t.rows if "rows" in t.options else ()
-    groups, controlled = t.options.get("groups", ()), t.options["controlled"]
+    controlled = t.options["controlled"]
     rates = [sum((x * t.v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
-    (fitted,) = least_changes(t.model, t.state, frozenset(), rows, [rates], groups)
+    M = composite_body.mass_matrix(t.state)
+    fitted = system_of(t, rows, range(t.model.nv)).still(rates)
     before = [x + y for x, y in zip(t.v, fitted, strict=True)]
-
-    M = composite_body.mass_matrix(t.model, t.state)
     given = {k: -before[k] for k in controlled}
     jump, multipliers = jumps(t, M, t.zeros, given=given)
 
@@ -38,10 +37,10 @@ def latch(t: Tracer) -> Results:
 #: Quantities by name.
 ROWS = {
     "latch": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("v", ("nv",), "rad/s, m/s"), Output("energy_loss", (), "J")),
-        trace=latch,
-        closed=Constrained(latch, ("groups", "tangent_probe", *CHECKED)),
+        (Q, V),
+        (Output("v", ("nv",), "rad/s, m/s"), Output("energy_loss", (), "J")),
+        latch,
+        Constrained(latch, ("groups", "tangent_probe", *CHECKED)),
         base=True,
         options=("controlled",),
         solves=True,

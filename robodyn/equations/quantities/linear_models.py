@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.equations.elimination.constrained import accelerations
 from robodyn.equations.quantities.common import closed_dynamics, dynamics_derivatives
 from robodyn.equations.quantities.common.quantity import (
     TAU,
@@ -25,13 +24,8 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
-from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, dot, edge_of
+from robodyn.symbolic.scalar import Number, dot
 
 
 def linear_model(t: Tracer) -> Results:
@@ -74,47 +68,24 @@ def _tangent(t: Tracer, own: Sequence[int]) -> tuple[Matrix, Matrix]:
     units: Matrix = [[float(k == j) for k in range(nv)] for j in own]
     if "rows" not in t.options:
         return units, [[0.0] * nv for _ in own]
-    M = composite_body.mass_matrix(t.model, t.state)
-    M = [[M[i][j] for j in others] for i in others]
-    light = {i: t.model.light[k] for i, k in enumerate(others) if k in t.model.light}
-    own_rows = [
-        {i: row.jacobian[k] for i, k in enumerate(others) if k in row.jacobian} for row in t.rows
-    ]
-
-    def following(rates: Sequence[Number]) -> list[Number]:
-        """What the other speeds do where independent ones stand, so that ``K x = -rates``."""
-        rows = [Row(0.0, slopes, x) for slopes, x in zip(own_rows, rates, strict=True)]
-        force: list[Number] = [0.0] * len(others)
-        x = accelerations(M, force, rows, light, t.options.get("groups", ()))[0]
-        whole = t.zeros
-        for k, value in zip(others, x, strict=True):
-            whole[k] = value
-        return whole
-
+    system = closed_dynamics.system_of(t, t.rows, others)
     B = []
     for j, unit in zip(own, units, strict=True):
-        x = following([row.jacobian.get(j, 0.0) for row in t.rows])
+        x = system.still([row.jacobian.get(j, 0.0) for row in t.rows])
         B.append([a + b for a, b in zip(x, unit, strict=True)])
     slopes = _slopes_of_rates(t)
-    return B, [following([dot(row, b) for row in slopes]) for b in B]
+    return B, [system.still([dot(row, b) for row in slopes]) for b in B]
 
 
 def _slopes_of_rates(t: Tracer) -> Matrix:
     """``d (K v + psi) / d q`` with v held, row by row."""
-    inner = Tracer(t.given, t.chosen)
-    for port in t.ports:
-        inner.add(port)
-    rates = [
-        sum((x * inner.v[k] for k, x in row.jacobian.items()), row.offset) for row in inner.rows
-    ]
-    edges = tuple(edge_of(inner.graph, x) for x in rates)
-    program = Program(
-        "rates", tuple(inner.ports), (Port("rates", (len(rates),)),), inner.graph, edges,
-        t.setup.rates,
-    )  # fmt: skip
-    values = inline(jacobian(program, "q"), [x for p in t.ports for x in t.numbers[p.name]])
-    nv = t.model.nv
-    return [values[nv * k : nv * (k + 1)] for k in range(len(rates))]
+
+    def rates(inner: Tracer) -> list[Number]:
+        return [
+            sum((x * inner.v[k] for k, x in row.jacobian.items()), row.offset) for row in inner.rows
+        ]
+
+    return t.slopes(t.program(rates), "q")
 
 
 def _states(t: Tracer) -> int:
@@ -124,14 +95,14 @@ def _states(t: Tracer) -> int:
 #: Quantities by name.
 ROWS = {
     "linear_model": Quantity(
-        inputs=(Q, V, TAU),
-        outputs=(
+        (Q, V, TAU),
+        (
             Output("A", (_states, _states), "1/s, 1/s^2"),
             Output("B", (_states, lambda t: len(t.options["forces"])), "1/kg, 1/(kg m^2)"),
             Output("acceleration", (lambda t: len(t.options["independent"]),), "rad/s^2, m/s^2"),
         ),
-        trace=linear_model,
-        closed=Constrained(linear_model, ("groups", "tangent_probe", *CHECKED)),
+        linear_model,
+        Constrained(linear_model, ("groups", "tangent_probe", *CHECKED)),
         base=True,
         options=("independent", "forces"),
         solves=True,

@@ -67,7 +67,7 @@ def violation(t: Tracer) -> Results:
 
 def constrained_terms(t: Tracer) -> Results:
     """Terms of ``M a = tau - h + K^T lam`` and ``K a = -k``, and by how much loops are open."""
-    M = composite_body.mass_matrix(t.model, t.state)
+    M = composite_body.mass_matrix(t.state)
     bias_forces = flat(tree_dynamics.inverse_dynamics(t)["tau"])
     force = [x - h for x, h in zip(t.numbers["tau"], bias_forces, strict=True)]
     opening = violation(t) if t.gaps else {"violation": 0.0}
@@ -76,21 +76,19 @@ def constrained_terms(t: Tracer) -> Results:
 
 def cut_joint_poses(t: Tracer) -> Results:
     """Homogeneous matrix of each closure: its frame on the successor seen from the other."""
-    poses = [loop_motion(t.model, t.state, c).X for c in t.setup.closures]
+    poses = [loop_motion(t.state, c).X for c in t.setup.closures]
     return {"X": [pose_rows(X) for X in poses]}
 
 
 def cut_joint_speeds(t: Tracer) -> Results:
     """Speeds of the joints that were cut, one after the other."""
-    speeds = [cut_friction.cut_joint_speeds(t.model, t.state, c) for c in t.setup.closures]
+    speeds = [cut_friction.cut_joint_speeds(t.state, c) for c in t.setup.closures]
     return {"speeds": speeds}
 
 
 def cut_joint_pushes(t: Tracer) -> Results:
     """Units of force along the freedoms of the joints that were cut, one after the other."""
-    found = [
-        x for c in t.setup.closures for x in cut_friction.cut_joint_pushes(t.model, t.state, c)
-    ]
+    found = [x for c in t.setup.closures for x in cut_friction.cut_joint_pushes(t.state, c)]
     return {
         "joint": [x.joint for x in found],
         "successor": [x.successor for x in found],
@@ -188,163 +186,84 @@ def _dependent_freedoms(t: Tracer) -> int:
     return sum(len(motion.v) for motion in _dependent_joints(t))
 
 
+def _placed(t: Tracer) -> int:
+    return len(t.options.get("placed", ()))
+
+
+POSES = Output("poses", (_placed, 4, 4), "1, m")
+RESIDUAL = Output("residual", ("rows",), "m, rad")
+SLOPES = Output("K", ("rows", "nv"), "m, 1")
+BIAS = Output("bias", ("rows",), "m/s^2, rad/s^2")
+VIOLATION = Output("violation", (), "1")
+CUT_POSES = Output("X", (_cut_joints, 4, 4), "1, m")
+CUT_SPEEDS = Output("speeds", (_cut_freedoms,), "rad/s, m/s")
+
+#: Steps of positions and speeds that close loops, and how far these are open.
+CORRECTIONS = (
+    Output("dq", ("nv",), "rad, m"),
+    Output("dv", ("nv",), "rad/s, m/s"),
+    Output("gap", (), "m, rad"),
+)
+
+#: Terms of the equations of motion of the spanning tree, and of the constraints.
+TERMS = (
+    Output("M", ("nv", "nv"), "kg, kg m, kg m^2"),
+    Output("force", ("nv",), "N, N m"),
+    SLOPES,
+    BIAS,
+    VIOLATION,
+)
+
+#: Units of force on both sides of a cut joint, and as generalised forces.
+PUSHES = (
+    *(Output(x, (_cut_freedoms, 6), "1, m, 1/m") for x in ("joint", "successor", "predecessor")),
+    Output("forces", (_cut_freedoms, "nv"), "1, m, 1/m"),
+)
+
+POSITIONS = Output("positions", (lambda t: sum(map(t.model.known, t.model)),), "rad, m")
+OWN_SPEEDS = Output("own", (_known_speeds,), "rad/s, m/s")
+PLACES = Output("places", (_dependent_freedoms, 2), "1, m")
+SPEEDS = Output("speeds", (_dependent_freedoms,), "rad/s, m/s")
+SPEED_MAP = Output("B", (_dependent_freedoms, "nv"), "1, m, 1/m")
+ACCELERATIONS = Output("accelerations", (_dependent_freedoms,), "rad/s^2, m/s^2")
+ACTUATION = Output("B", ("nv", _actuated_freedoms), "1, m, 1/m")
+OFFSET = Output("offset", ("rows",), "m/s, rad/s")
+CONDITIONING = Output("conditioning", (), "1")
+OF_ROWS = ("rows", "groups", "postures", "probe")
+CLOSED = Constrained(closed_dynamics.loop_corrections, ("groups",))
+
 #: Quantities by name.
 ROWS = {
-    "loop_residual": Quantity(
-        inputs=(Q,),
-        outputs=(Output("residual", ("rows",), "m, rad"),),
-        trace=residual,
-        closed=STATE,
-    ),
-    "loop_gaps": Quantity(
-        inputs=(Q,),
-        outputs=(
-            Output("poses", (lambda t: len(t.options.get("placed", ())), 4, 4), "1, m"),
-            Output("residual", ("rows",), "m, rad"),
-        ),
-        trace=loop_gaps,
-        closed=STATE,
-        options=("placed",),
-    ),
+    "loop_residual": Quantity((Q,), (RESIDUAL,), residual, STATE),
+    "loop_gaps": Quantity((Q,), (POSES, RESIDUAL), loop_gaps, STATE, options=("placed",)),
     "loop_geometry": Quantity(
-        inputs=(Q,),
-        outputs=(
-            Output("poses", (lambda t: len(t.options.get("placed", ())), 4, 4), "1, m"),
-            Output("residual", ("rows",), "m, rad"),
-            Output("K", ("rows", "nv"), "m, 1"),
-        ),
-        trace=loop_geometry,
-        closed=STATE,
-        options=("placed",),
+        (Q,), (POSES, RESIDUAL, SLOPES), loop_geometry, STATE, options=("placed",)
     ),
-    "loop_jacobian": Quantity(
-        inputs=(Q,),
-        outputs=(Output("K", ("rows", "nv"), "m, 1"),),
-        trace=jacobian,
-        closed=STATE,
-    ),
-    "loop_velocity_offset": Quantity(
-        inputs=(Q,),
-        outputs=(Output("offset", ("rows",), "m/s, rad/s"),),
-        trace=velocity_offset,
-        closed=STATE,
-    ),
-    "loop_bias": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("bias", ("rows",), "m/s^2, rad/s^2"),),
-        trace=bias,
-        closed=STATE,
-    ),
+    "loop_jacobian": Quantity((Q,), (SLOPES,), jacobian, STATE),
+    "loop_velocity_offset": Quantity((Q,), (OFFSET,), velocity_offset, STATE),
+    "loop_bias": Quantity((Q, V), (BIAS,), bias, STATE),
     "loop_corrections": Quantity(
-        inputs=(Q, V),
-        outputs=(
-            Output("dq", ("nv",), "rad, m"),
-            Output("dv", ("nv",), "rad/s, m/s"),
-            Output("gap", (), "m, rad"),
-        ),
-        trace=closed_dynamics.loop_corrections,
-        closed=Constrained(closed_dynamics.loop_corrections, ("groups",)),
-        options=("controlled",),
-        solves=True,
+        (Q, V), CORRECTIONS, CLOSED.trace, CLOSED, options=("controlled",), solves=True
     ),
     "loop_conditioning": Quantity(
-        inputs=(Q,),
-        outputs=(Output("conditioning", (), "1"),),
-        trace=closed_dynamics.loop_conditioning,
-        closed=STATE,
-        options=("rows", "groups", "postures", "probe"),
+        (Q,), (CONDITIONING,), closed_dynamics.loop_conditioning, STATE, options=OF_ROWS
     ),
-    "loop_violation": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("violation", (), "1"),),
-        trace=violation,
-        closed=STATE,
-    ),
+    "loop_violation": Quantity((Q, V), (VIOLATION,), violation, STATE),
     "constrained_terms": Quantity(
-        inputs=(Q, V, TAU),
-        outputs=(
-            Output("M", ("nv", "nv"), "kg, kg m, kg m^2"),
-            Output("force", ("nv",), "N, N m"),
-            Output("K", ("rows", "nv"), "m, 1"),
-            Output("bias", ("rows",), "m/s^2, rad/s^2"),
-            Output("violation", (), "1"),
-        ),
-        trace=constrained_terms,
-        closed=STATE,
-        base=True,
-        options=("wrenches",),
+        (Q, V, TAU), TERMS, constrained_terms, STATE, base=True, options=("wrenches",)
     ),
-    "cut_joint_poses": Quantity(
-        inputs=(Q,),
-        outputs=(Output("X", (_cut_joints, 4, 4), "1, m"),),
-        trace=cut_joint_poses,
-        closed=STATE,
-    ),
-    "cut_joint_speeds": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("speeds", (_cut_freedoms,), "rad/s, m/s"),),
-        trace=cut_joint_speeds,
-        closed=STATE,
-    ),
-    "cut_joint_pushes": Quantity(
-        inputs=(Q,),
-        outputs=(
-            *(
-                Output(where, (_cut_freedoms, 6), "1, m, 1/m")
-                for where in ("joint", "successor", "predecessor")
-            ),
-            Output("forces", (_cut_freedoms, "nv"), "1, m, 1/m"),
-        ),
-        trace=cut_joint_pushes,
-        closed=STATE,
-    ),
-    "joint_positions": Quantity(
-        inputs=(Q,),
-        outputs=(
-            Output("positions", (lambda t: sum(map(t.model.known, t.model)),), "rad, m"),
-            Output("X", (_cut_joints, 4, 4), "1, m"),
-        ),
-        trace=joint_positions,
-        closed=STATE,
-    ),
-    "joint_velocities": Quantity(
-        inputs=(Q, V),
-        outputs=(
-            Output("own", (_known_speeds,), "rad/s, m/s"),
-            Output("speeds", (_cut_freedoms,), "rad/s, m/s"),
-        ),
-        trace=joint_velocities,
-        closed=STATE,
-    ),
-    "dependent_places": Quantity(
-        inputs=(Q,),
-        outputs=(Output("places", (_dependent_freedoms, 2), "1, m"),),
-        trace=dependent_places,
-        closed=STATE,
-    ),
-    "dependent_speeds": Quantity(
-        inputs=(Q, V),
-        outputs=(Output("speeds", (_dependent_freedoms,), "rad/s, m/s"),),
-        trace=dependent_speeds,
-        closed=STATE,
-    ),
-    "dependent_speed_map": Quantity(
-        inputs=(Q,),
-        outputs=(Output("B", (_dependent_freedoms, "nv"), "1, m, 1/m"),),
-        trace=dependent_speed_map,
-        closed=STATE,
-    ),
+    "cut_joint_poses": Quantity((Q,), (CUT_POSES,), cut_joint_poses, STATE),
+    "cut_joint_speeds": Quantity((Q, V), (CUT_SPEEDS,), cut_joint_speeds, STATE),
+    "cut_joint_pushes": Quantity((Q,), PUSHES, cut_joint_pushes, STATE),
+    "joint_positions": Quantity((Q,), (POSITIONS, CUT_POSES), joint_positions, STATE),
+    "joint_velocities": Quantity((Q, V), (OWN_SPEEDS, CUT_SPEEDS), joint_velocities, STATE),
+    "dependent_places": Quantity((Q,), (PLACES,), dependent_places, STATE),
+    "dependent_speeds": Quantity((Q, V), (SPEEDS,), dependent_speeds, STATE),
+    "dependent_speed_map": Quantity((Q,), (SPEED_MAP,), dependent_speed_map, STATE),
     "actuation_matrix": Quantity(
-        inputs=(Q,),
-        outputs=(Output("B", ("nv", _actuated_freedoms), "1, m, 1/m"),),
-        trace=actuation_matrix,
-        closed=STATE,
-        options=("actuated",),
+        (Q,), (ACTUATION,), actuation_matrix, STATE, options=("actuated",)
     ),
     "dependent_accelerations": Quantity(
-        inputs=(Q, V, A),
-        outputs=(Output("accelerations", (_dependent_freedoms,), "rad/s^2, m/s^2"),),
-        trace=dependent_accelerations,
-        closed=STATE,
+        (Q, V, A), (ACCELERATIONS,), dependent_accelerations, STATE
     ),
 }

@@ -32,7 +32,7 @@ def measure(t: Tracer) -> Results:
     def wrench(joint: str) -> tuple[Wrench, int, Placement]:
         return (wrench_in_joint(t, joint), *joint_frame(t, joint))
 
-    robot = MeasuredState(t.model, t.state, t.a, t.base, t.setup.base_inertia, t.link, wrench)
+    robot = MeasuredState(t.state, t.a, t.link, wrench)
     return {x.name: _shown(robot, x) for x in _sensors(t.options)}
 
 
@@ -84,11 +84,11 @@ def reads_wrenches(options: Options) -> bool:
 #: Quantities by name.
 ROWS = {
     "measure": Quantity(
-        inputs=(Q, _read(V, "va"), _read(A, "a")),
-        outputs=(),
+        (Q, _read(V, "va"), _read(A, "a")),
+        (),
+        measure,
+        MULTIPLIERS,
         outputs_by=_outputs,
-        trace=measure,
-        closed=MULTIPLIERS,
         exerted=reads_wrenches,
         solved=Constrained(measure_by_motors, (*MOTORS, "possible", *CHECKED)),
         base=True,

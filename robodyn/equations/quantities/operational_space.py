@@ -21,7 +21,7 @@ def operational_inertia(t: Tracer) -> Results:
     heights, tests = _heights(J)
     if len(J) > t.model.nv or not all(isinstance(x, Scalar) or x for x in heights):
         return {"inertia": [[math.nan for _ in J] for _ in J]}
-    M = composite_body.mass_matrix(t.model, t.state)
+    M = composite_body.mass_matrix(t.state)
     factors = factorization.factorize(M, t.model.light)
     moves = [factorization.solve(factors, row) for row in J]
     A = [[dot(x, row) for x in moves] for row in J]
@@ -80,10 +80,10 @@ def _components(t: Tracer) -> int:
 
 def _row(output: Output, trace: Callable[[Tracer], Results], solves: bool) -> Quantity:
     return Quantity(
-        inputs=(Q,),
-        outputs=(output,),
-        trace=trace,
-        closed=REFUSED,
+        (Q,),
+        (output,),
+        trace,
+        REFUSED,
         options=("frame", "axes", "components"),
         solves=solves,
         guarded=True,

@@ -62,21 +62,21 @@ def _resisted(setup: Setup) -> Sequence[Body]:
 
 def body_regressor(t: Tracer) -> Results:
     """``Y`` (nv, parameters) of the bodies alone."""
-    return {"Y": regressor(t.model, t.state, t.a, t.base)}
+    return {"Y": regressor(t.state, t.a)}
 
 
 def dynamic_regressor(t: Tracer) -> Results:
     """``Y`` (nv, parameters), of which the regressor of the bodies is the first part."""
-    rows = regressor(t.model, t.state, t.a, t.base)
+    rows = regressor(t.state, t.a)
     columns = list(_motor_columns(t))
     return {"Y": [[*row, *(column[k] for column in columns)] for k, row in enumerate(rows)]}
 
 
 def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
     model, state, s = t.model, t.state, t.setup.friction_speed
-    motion = body_motions(model, state, t.a, t.base)
+    motion = body_motions(state, t.a)
     for motor in model.motors:
-        yield motor_columns.rotor_column(model, state, t.a, motion, motor)
+        yield motor_columns.rotor_column(state, t.a, motion, motor)
     for body in _slow(t.setup):
         yield motor_columns.armature_column(model.nv, body, state, t.a)
     for unit in RESISTANCES.values():
@@ -84,8 +84,8 @@ def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
             yield motor_columns.resistance_column(model.nv, body, state, *unit, s)
         for closure in t.setup.cut_joint_friction if t.setup.passive else ():
             alone = replace(closure, damping=unit[0], friction=unit[1])
-            load = cut_friction.friction_wrenches(model, state, [alone], s)
-            yield [-x for x in generalised(model, state, load)]
+            load = cut_friction.friction_wrenches(state, [alone], s)
+            yield [-x for x in generalised(state, load)]
     for unit in MOTOR_FRICTION.values():
         for resisting in t.setup.motor_friction:
             one = replace(resisting, viscous=unit[0], coulomb=unit[1])
@@ -99,17 +99,17 @@ def _parameters(t: Tracer) -> int:
 #: Quantities by name.
 ROWS = {
     "regressor": Quantity(
-        inputs=(Q, V, A),
-        outputs=(Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
-        trace=body_regressor,
-        closed=TREE_FORCES,
+        (Q, V, A),
+        (Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
+        body_regressor,
+        TREE_FORCES,
         base=True,
     ),
     "dynamic_regressor": Quantity(
-        inputs=(Q, V, A),
-        outputs=(Output("Y", ("nv", _parameters), "N m/kg, N m/(kg m), 1/s^2, 1/s, 1"),),
-        trace=dynamic_regressor,
-        closed=TREE_FORCES,
+        (Q, V, A),
+        (Output("Y", ("nv", _parameters), "N m/kg, N m/(kg m), 1/s^2, 1/s, 1"),),
+        dynamic_regressor,
+        TREE_FORCES,
         base=True,
     ),
 }

@@ -96,8 +96,8 @@ def joint_wrench_parts(t: Tracer) -> Results:
             motors.append(Wrench())
             passives.append(_friction_in_cut(t, cut))
             continue
-        S = reactions.joint_axes(t.model, state, body)
-        wrench = reactions.joint_wrench(t.model, state, body, F[body.index])
+        S = reactions.joint_axes(state, body)
+        wrench = reactions.joint_wrench(state, body, F[body.index])
         own = t.passive_of(body)
         forces = [s.dot(wrench) - p for s, p in zip(S, own, strict=True)]
         for k, speed in enumerate(body.speeds):
@@ -127,20 +127,20 @@ def _body_wrenches(t: Tracer) -> dict[int, Wrench]:
     loads = dict(t.wrenches)
     for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
         loads[i] = loads.get(i, Wrench()) + F
-    return reactions.body_wrenches(t.model, t.state, t.a, t.base, loads)
+    return reactions.body_wrenches(t.state, t.a, loads)
 
 
 def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
     """Wrench in a joint of the tree, or in a cut one."""
     for body in t.model:
         if body.description.name == name:
-            return reactions.joint_wrench(t.model, t.state, body, F[body.index])
+            return reactions.joint_wrench(t.state, body, F[body.index])
     first = 0
     for c in t.setup.closures:
         count = c.count
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
-            return closure_wrenches(t.model, t.state, c, lam)[2] + _friction_in_cut(t, c)
+            return closure_wrenches(t.state, c, lam)[2] + _friction_in_cut(t, c)
         first += count
     raise KeyError(name)
 
@@ -150,7 +150,7 @@ def _friction_in_cut(t: Tracer, c: Closure) -> Wrench:
     if not t.setup.passive:
         return Wrench()
     speed = t.setup.friction_speed
-    return c.X_UG.wrench_out(cut_friction.friction_in_joint(t.model, t.state, c, speed))
+    return c.X_UG.wrench_out(cut_friction.friction_in_joint(t.state, c, speed))
 
 
 def _joints(t: Tracer) -> int:
@@ -169,24 +169,22 @@ WRENCHES = Output("wrenches", (_joints_and_base, 6), "N, N m")
 #: Quantities by name.
 ROWS = {
     "joint_wrenches": Quantity(
-        inputs=(Q, V, A),
-        outputs=(WRENCHES,),
-        trace=joint_wrenches,
-        closed=MULTIPLIERS,
+        (Q, V, A),
+        (WRENCHES,),
+        joint_wrenches,
+        MULTIPLIERS,
         solved=Constrained(
-            joint_wrenches_by_motors,
-            (*MOTORS, "possible", *CHECKED),
-            (LEAST_MULTIPLIERS,),
+            joint_wrenches_by_motors, (*MOTORS, "possible", *CHECKED), (LEAST_MULTIPLIERS,)
         ),
         base=True,
         options=("wrenches", "joints"),
         parametric=True,
     ),
     "hybrid_joint_wrenches": Quantity(
-        inputs=HYBRID.inputs,
-        outputs=(WRENCHES, ACCELERATIONS),
-        trace=_of_moved_joints(HYBRID.trace),
-        closed=Constrained(
+        HYBRID.inputs,
+        (WRENCHES, ACCELERATIONS),
+        _of_moved_joints(HYBRID.trace),
+        Constrained(
             _of_moved_joints(closed_dynamics.hybrid_with_multipliers),
             ("groups", *CHECKED),
             (LEAST_MULTIPLIERS,),
@@ -199,13 +197,10 @@ ROWS = {
         ),
     ),
     "joint_wrench_parts": Quantity(
-        inputs=(Q, V, A),
-        outputs=(
-            Output("motor", (_joints, 6), "N, N m"),
-            Output("passive", (_joints, 6), "N, N m"),
-        ),
-        trace=joint_wrench_parts,
-        closed=MULTIPLIERS,
+        (Q, V, A),
+        (Output("motor", (_joints, 6), "N, N m"), Output("passive", (_joints, 6), "N, N m")),
+        joint_wrench_parts,
+        MULTIPLIERS,
         base=True,
         options=("wrenches", "joints"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
 from robodyn.symbolic.scalar import Number
@@ -16,12 +16,10 @@ DEPTH = 8.0
 
 
 def hybrid_dynamics(
-    model: MechanismModel,
     state: State,
     a: Sequence[Number],
     tau: Sequence[Number],
     controlled: frozenset[int],
-    base: BaseState,
     wrenches: Mapping[int, Wrench],
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and forces of all speeds; O(n) [Featherstone, tables 7.1, 9.2].
@@ -34,8 +32,9 @@ def hybrid_dynamics(
     a, tau: Accelerations are read where controlled, forces elsewhere.
     controlled: Indices of controlled speeds: with none, this is forward dynamics.
     """
+    model = state.model
     given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]
-    motion = body_motions(model, state, given, base)
+    motion = body_motions(state, given)
     I: dict[int, ArticulatedInertia] = {}
     p: dict[int, Wrench] = {}
     for body in model:
@@ -48,7 +47,7 @@ def hybrid_dynamics(
     still = [0.0] * model.nv
     for k, own in armature_forces(model.lumped_armature, state, still).items():
         turning[k] = turning.get(k, 0.0) + own
-    G = _couplings(model, state)
+    G = _couplings(state)
     armature = {x.body: x.inertia for x in model.lumped_armature}
 
     freed: dict[int, list[tuple[int, Twist, Wrench, Number, Number]]] = {}
@@ -105,13 +104,13 @@ def preferred(model: MechanismModel, controlled: frozenset[int]) -> bool:
     return pairs > DEPTH * model.nv
 
 
-def _couplings(model: MechanismModel, state: State) -> dict[int, Wrench]:
+def _couplings(state: State) -> dict[int, Wrench]:
     """Moment on the parent a unit acceleration of each joint's rotor, in the child's axes.
 
     The joint hands it on with all that it exerts on the parent. A rotor on the base moves nothing.
     """
     G: dict[int, Wrench] = {}
-    for rotor in model.lumped_rotors:
+    for rotor in state.model.lumped_rotors:
         if rotor.carrier != BASE:
             joint = state[rotor.body]
             ((k, *_),) = joint.ratios

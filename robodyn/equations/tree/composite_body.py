@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
@@ -13,26 +13,27 @@ Matrix = list[list[Number]]
 Columns = dict[int, list[tuple[int, Twist]]]
 
 
-def mass_matrix(model: MechanismModel, state: State) -> Matrix:
+def mass_matrix(state: State) -> Matrix:
     """``M`` (nv, nv), symmetric [Featherstone, table 6.2].
 
     The momentum of everything beyond a joint, for a unit speed of that joint, is projected on the
     joints on its way to the base. Freedoms that follow others by closed loops have rows of their
     own first, which are then put on the independent ones: ``B^T M B``.
     """
-    columns, ratios = _columns(model, state)
-    M = _of_tree(model, state, columns, model.nv + len(ratios))
+    columns, ratios = _columns(state)
+    M = _of_tree(state, columns, state.model.nv + len(ratios))
     return _reduced(M, ratios) if ratios else M
 
 
-def mass_diagonal(model: MechanismModel, state: State, reach: int | None = None) -> list[Number]:
+def mass_diagonal(state: State, reach: int | None = None) -> list[Number]:
     """Diagonal of the mass matrix, in time proportional to the number of bodies.
 
     reach, optional: Count bodies only up to so many joints beyond the one that moves them; of
         mechanisms whose bodies are coupled to their neighbours only (`MechanismModel.chained`).
     """
+    model = state.model
     if not model.chained:
-        return [row[k] for k, row in enumerate(mass_matrix(model, state))]
+        return [row[k] for k, row in enumerate(mass_matrix(state))]
     diagonal: list[Number] = [0.0] * model.nv
     for armature in model.lumped_armature:
         for k, _, x in state[armature.body].ratios:
@@ -55,22 +56,25 @@ def mass_diagonal(model: MechanismModel, state: State, reach: int | None = None)
     return diagonal
 
 
-def _columns(model: MechanismModel, state: State) -> tuple[Columns, list[dict[int, Number]]]:
+def _columns(state: State) -> tuple[Columns, list[dict[int, Number]]]:
     """Columns of all joints; for each row beyond ``nv``, its speed a unit of the others."""
     columns: Columns = {}
     ratios: list[dict[int, Number]] = []
-    for body in model:
+    for body in state.model:
         joint = state[body.index]
         if body.index not in state.dependent:
             columns[body.index] = list(joint.columns)
             continue
-        columns[body.index] = [(model.nv + len(ratios) + n, s) for n, s in enumerate(joint.own)]
+        columns[body.index] = [
+            (state.model.nv + len(ratios) + n, s) for n, s in enumerate(joint.own)
+        ]
         ratios += [{k: x for k, m, x in joint.ratios if m == n} for n in range(len(joint.own))]
     return columns, ratios
 
 
-def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -> Matrix:
+def _of_tree(state: State, columns: Columns, size: int) -> Matrix:
     """Over all columns."""
+    model = state.model
     inertia = {body.index: body.lumped for body in model}
     M: Matrix = [[0.0] * size for _ in range(size)]
     for armature in model.lumped_armature:
@@ -91,11 +95,11 @@ def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -
         if body.parent != BASE:
             X = state[body.index].X
             outwards = [(j, X.wrench_out(F)) for j, F in momenta]
-            _project(model, state, columns, M, body.parent, outwards)
+            _project(state, columns, M, body.parent, outwards)
             inertia[body.parent] += inertia[body.index].in_parent(X)
     for rotor in model.lumped_rotors:
         spun = [(k, Wrench(n=rotor.g * x)) for k, _, x in _driven(state, columns, rotor.body)]
-        _project(model, state, columns, M, rotor.carrier, spun)
+        _project(state, columns, M, rotor.carrier, spun)
     return M
 
 
@@ -109,12 +113,7 @@ def _driven(
 
 
 def _project(
-    model: MechanismModel,
-    state: State,
-    columns: Columns,
-    M: Matrix,
-    body: int,
-    momenta: list[tuple[int, Wrench]],
+    state: State, columns: Columns, M: Matrix, body: int, momenta: list[tuple[int, Wrench]]
 ) -> None:
     """Momenta of a body, by the speed that makes them, on the joints that move the body."""
     while body != BASE:
@@ -123,7 +122,7 @@ def _project(
                 projected = s.dot(F)
                 M[k][j] += projected
                 M[j][k] += projected
-        X, body = state[body].X, model.bodies[body].parent
+        X, body = state[body].X, state.model.bodies[body].parent
         momenta = [(j, X.wrench_out(F)) for j, F in momenta]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.rotors import Rotor
-from robodyn.equations.mechanism.state import BaseState, JointAtState, State
+from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.kinematics import twists
 from robodyn.symbolic.scalar import Number
@@ -28,7 +28,7 @@ def _times(B: list[Wrench], s: Twist) -> Wrench:
     return sum((column * x for column, x in zip(B, s, strict=True)), Wrench())
 
 
-def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Matrix:
+def coriolis_matrix(state: State) -> Matrix:
     """``C`` (nv, nv) with ``C v`` the Coriolis and centrifugal forces, ``dM/dt = C + C^T``.
 
     ``C = sum of J^T (I dJ + B J)`` with the composite sums taken at the base
@@ -36,11 +36,12 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
     of each branch in its axes, where sums over bodies are plain sums, and which the place of that
     body does not enter.
     """
+    model = state.model
     X = {BASE: Placement()}
     for body in model:
         above = X[body.parent] @ state[body.index].X if body.parent != BASE else Placement()
         X[body.index] = above
-    V = twists(model, state, base)
+    V = twists(state)
     S: dict[int, list[tuple[int, Twist, Twist]]] = {}
     inertia: dict[int, RigidInertia] = {}
     rate: dict[int, list[Wrench]] = {}

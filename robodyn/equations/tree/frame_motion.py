@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, JointAtState, State
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
@@ -40,11 +39,7 @@ class FrameMotion:
 
 
 def _walk(
-    model: MechanismModel,
-    state: State,
-    path: Sequence[int],
-    a: Sequence[Number],
-    start: FrameMotion,
+    state: State, path: Sequence[int], a: Sequence[Number], start: FrameMotion
 ) -> FrameMotion:
     """Motion of the last body of a path whose first body's parent moves as ``start``."""
     motion = start
@@ -72,27 +67,17 @@ def of_base(base: BaseState) -> FrameMotion:
     return FrameMotion(base.X_WB, base.V, base.A, {}, {})
 
 
-def absolute(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    base: BaseState,
-    body: int,
-    X_BF: Placement,
-) -> FrameMotion:
+def absolute(state: State, a: Sequence[Number], body: int, X_BF: Placement) -> FrameMotion:
     """Motion in the world of a frame fixed in a body at ``X_BF``."""
-    return _walk(model, state, model.path(body), a, of_base(base)).onto(X_BF)
+    return _walk(state, state.model.path(body), a, of_base(state.base)).onto(X_BF)
 
 
 def relative_pose(
-    model: MechanismModel,
-    state: State,
-    frame: tuple[int, Placement],
-    reference: tuple[int, Placement],
+    state: State, frame: tuple[int, Placement], reference: tuple[int, Placement]
 ) -> Placement:
     """Pose of one frame in another; what moves both does not enter."""
     (X_F, X_A) = (Placement(), Placement())
-    path_F, path_A = model.chains(frame[0], reference[0])
+    path_F, path_A = state.model.chains(frame[0], reference[0])
     for i in path_F:
         X_F = X_F @ state[i].X
     for i in path_A:
@@ -101,21 +86,16 @@ def relative_pose(
 
 
 def relative(
-    model: MechanismModel,
     state: State,
     a: Sequence[Number],
     frame: tuple[int, Placement],
     reference: tuple[int, Placement],
 ) -> FrameMotion:
     """Motion of one frame seen from another; what moves both does not enter."""
-    path_F, path_A = model.chains(frame[0], reference[0])
+    path_F, path_A = state.model.chains(frame[0], reference[0])
     still = Twist()
-    F = _walk(model, state, path_F, a, FrameMotion(Placement(), still, still, {}, {})).onto(
-        frame[1]
-    )
-    A = _walk(model, state, path_A, a, FrameMotion(Placement(), still, still, {}, {})).onto(
-        reference[1]
-    )
+    F = _walk(state, path_F, a, FrameMotion(Placement(), still, still, {}, {})).onto(frame[1])
+    A = _walk(state, path_A, a, FrameMotion(Placement(), still, still, {}, {})).onto(reference[1])
     return seen_from(F, A)
 
 

@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.kinematics import accelerations, body_motions, twists
 from robodyn.symbolic.scalar import Number
@@ -34,11 +34,11 @@ from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 
 
-def covered(model: MechanismModel, state: State) -> bool:
+def covered(state: State) -> bool:
     """Whether columns are fixed in their bodies, no carrier feels a rotor, no armature turns."""
-    joints = [state[body.index] for body in model]
-    turned = any(state[x.body].orientation for x in model.armature)
-    return not (model.rotors or state.dependent or turned) and all(
+    joints = [state[body.index] for body in state.model]
+    turned = any(state[x.body].orientation for x in state.model.armature)
+    return not (state.model.rotors or state.dependent or turned) and all(
         joint.drift is None
         and all(isinstance(x, float) for _, s in joint.columns for x in s)
         and all(isinstance(x, float) and not x for ds in joint.rates for x in ds)
@@ -97,19 +97,16 @@ class Column:
 
 
 def inverse_dynamics_derivatives(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    base: BaseState,
-    wrenches: Mapping[int, Wrench],
+    state: State, a: Sequence[Number], wrenches: Mapping[int, Wrench]
 ) -> tuple[Matrix, Matrix]:
     """Derivatives by position and by speed, each (nv, nv); arguments as for inverse dynamics.
 
     The wrenches turn with their bodies.
     """
+    model = state.model
     inertia = {b.index: b.inertia if model.lumped_rotors else b.lumped for b in model}
-    V = twists(model, state, base)
-    F, columns = _forces(model, state, a, base, wrenches, inertia), _columns(model, state, a, base)
+    V = twists(state)
+    F, columns = _forces(state, a, wrenches, inertia), _columns(state, a)
     # twice the flow, of twice the mass
     flow = {i: Flow.of(I + I, V[i]) for i, I in inertia.items()}
     dq: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
@@ -129,7 +126,7 @@ def inverse_dynamics_derivatives(
                 I.momentum(c.s),
                 B.times_transposed(c.s),
             )
-            _to_the_base(model, state, columns, i, c.k, on_path, dq, dv)
+            _to_the_base(state, columns, i, c.k, on_path, dq, dv)
         if body.parent != BASE:
             inertia[body.parent] += I.in_parent(X)
             flow[body.parent] += B.in_parent(X)
@@ -138,7 +135,6 @@ def inverse_dynamics_derivatives(
 
 
 def _to_the_base(
-    model: MechanismModel,
     state: State,
     columns: Mapping[int, Sequence[Column]],
     body: int,
@@ -149,8 +145,8 @@ def _to_the_base(
 ) -> None:
     """Row and column ``k`` against the joints on the way from a body to the base."""
     by_q, by_v, momentum, turning = given
-    while model.bodies[body].parent != BASE:
-        X, body = state[body].X, model.bodies[body].parent
+    while state.model.bodies[body].parent != BASE:
+        X, body = state[body].X, state.model.bodies[body].parent
         by_q, by_v = X.wrench_out(by_q), X.wrench_out(by_v)
         momentum, turning = X.wrench_out(momentum), X.wrench_out(turning)
         for c in columns[body]:
@@ -160,15 +156,13 @@ def _to_the_base(
             dv[k][c.k] += c.s.dot(turning) + c.rate.dot(momentum)
 
 
-def _columns(
-    model: MechanismModel, state: State, a: Sequence[Number], base: BaseState
-) -> dict[int, list[Column]]:
+def _columns(state: State, a: Sequence[Number]) -> dict[int, list[Column]]:
     """Columns of all joints; gravity is an acceleration of the base against it."""
+    base, V = state.base, twists(state)
     fallen = Twist(base.A.v - base.X_WB.R.inverse_times(base.g_W), base.A.w)
-    V = twists(model, state, base)
-    A = accelerations(model, state, a, replace(base, A=fallen), V)
+    A = accelerations(replace(state, base=replace(base, A=fallen)), a)
     found = {}
-    for body in model:
+    for body in state.model:
         joint, i = state[body.index], body.index
         V_p, A_p = joint.X.twist_in(V[body.parent]), joint.X.twist_in(A[body.parent])
         found[i] = [Column(k, s, V_p, A_p, V[i]) for k, s in joint.columns]
@@ -176,14 +170,12 @@ def _columns(
 
 
 def _forces(
-    model: MechanismModel,
     state: State,
     a: Sequence[Number],
-    base: BaseState,
     wrenches: Mapping[int, Wrench],
     inertia: Mapping[int, RigidInertia],
 ) -> dict[int, Wrench]:
     """What moves each body, less the wrenches."""
-    motion = body_motions(model, state, a, base)
+    motion = body_motions(state, a)
     F = {i: I.wrench(motion[i]) for i, I in inertia.items()}
     return {i: f - wrenches[i] if i in wrenches else f for i, f in F.items()}

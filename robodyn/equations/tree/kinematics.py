@@ -4,39 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, Twist
 
 
-def placements(model: MechanismModel, state: State, base: BaseState) -> dict[int, Placement]:
+def placements(state: State) -> dict[int, Placement]:
     """``X_WB`` of the base and of every body."""
-    X_WB = {BASE: base.X_WB}
-    for body in model:
+    X_WB = {BASE: state.base.X_WB}
+    for body in state.model:
         X_WB[body.index] = X_WB[body.parent] @ state[body.index].X
     return X_WB
 
 
-def twists(model: MechanismModel, state: State, base: BaseState) -> dict[int, Twist]:
+def twists(state: State) -> dict[int, Twist]:
     """Twist of the base and of every body, in its own axes."""
-    V = {BASE: base.V}
-    for body in model:
+    V = {BASE: state.base.V}
+    for body in state.model:
         joint = state[body.index]
         V[body.index] = joint.X.twist_in(V[body.parent]) + joint.V
     return V
 
 
-def accelerations(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    base: BaseState,
-    V: dict[int, Twist],
-) -> dict[int, Twist]:
+def accelerations(state: State, a: Sequence[Number]) -> dict[int, Twist]:
     """Derivative of each body's twist, in its own axes."""
-    A = {BASE: base.A}
-    for body in model:
+    V = twists(state)
+    A = {BASE: state.base.A}
+    for body in state.model:
         joint = state[body.index]
         A[body.index] = (
             joint.X.twist_in(A[body.parent])
@@ -47,9 +42,7 @@ def accelerations(
     return A
 
 
-def body_motions(
-    model: MechanismModel, state: State, a: Sequence[Number], base: BaseState
-) -> dict[int, BodyMotion]:
+def body_motions(state: State, a: Sequence[Number]) -> dict[int, BodyMotion]:
     """Angular motion of each body and the acceleration of its origin.
 
     With ``w`` of the parent seen from the body, ``V`` the twist of the joint and ``D = S a + dS v``
@@ -61,8 +54,8 @@ def body_motions(
 
     A body's own linear velocity does not appear, so it is never computed.
     """
-    motion = {BASE: base.motion}
-    for body in model:
+    motion = {BASE: state.base.motion}
+    for body in state.model:
         joint, parent = state[body.index], motion[body.parent]
         R, V = joint.X.R, joint.V
         D = joint.times(a) + joint.c

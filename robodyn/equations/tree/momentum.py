@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import Matrix
+from robodyn.equations.tree.kinematics import twists
 from robodyn.equations.tree.rotor_forces import rotor_momenta
 from robodyn.errors import SettingsError
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
+from robodyn.symbolic.spatial import RigidInertia, Wrench
 from robodyn.symbolic.vector import Vec3
 
 
@@ -22,23 +22,19 @@ def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> Numb
     return sum(masses, 0.0)
 
 
-def first_moment(
-    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
-) -> Vec3:
+def first_moment(state: State) -> Vec3:
     """Integral of ``p_W dm``."""
-    h, m = _subtrees(model, state, base_inertia)
-    return base.X_WB.R * h[BASE] + base.X_WB.p * m[BASE]
+    h, m = _subtrees(state)
+    return state.base.X_WB.R * h[BASE] + state.base.X_WB.p * m[BASE]
 
 
-def _subtrees(
-    model: MechanismModel, state: State, base_inertia: RigidInertia | None
-) -> tuple[dict[int, Vec3], dict[int, Number]]:
+def _subtrees(state: State) -> tuple[dict[int, Vec3], dict[int, Number]]:
     """First moment in its axes, and mass, of each body with all that it carries."""
-    h = {body.index: body.inertia.h for body in model}
-    m = {body.index: body.inertia.m for body in model}
-    h[BASE] = base_inertia.h if base_inertia else Vec3(0.0, 0.0, 0.0)
-    m[BASE] = base_inertia.m if base_inertia else 0.0
-    for body in reversed(model):
+    h = {body.index: body.inertia.h for body in state.model}
+    m = {body.index: body.inertia.m for body in state.model}
+    h[BASE] = state.base.inertia.h if state.base.inertia else Vec3(0.0, 0.0, 0.0)
+    m[BASE] = state.base.inertia.m if state.base.inertia else 0.0
+    for body in reversed(state.model):
         X = state[body.index].X
         h[body.parent] += X.R * h[body.index] + X.p * m[body.index]
         m[body.parent] += m[body.index]
@@ -71,48 +67,38 @@ class _MassCenter:
     p: Vec3
 
     @classmethod
-    def of(
-        cls, model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
-    ) -> _MassCenter:
+    def of(cls, state: State) -> _MassCenter:
         """That of a mechanism."""
-        h, m = _subtrees(model, state, base_inertia)
-        roots = [body.index for body in model if body.parent == BASE]
-        of_base = base_inertia or any(rotor.carrier == BASE for rotor in model.rotors)
+        h, m = _subtrees(state)
+        roots = [body.index for body in state.model if body.parent == BASE]
+        of_base = state.base.inertia or any(rotor.carrier == BASE for rotor in state.model.rotors)
         if len(roots) != 1 or of_base:
-            return cls(BASE, base.X_WB.R, h[BASE] * _inverse(m[BASE]))
+            return cls(BASE, state.base.X_WB.R, h[BASE] * _inverse(m[BASE]))
         (root,) = roots
-        return cls(root, base.X_WB.R @ state[root].X.R, h[root] * _inverse(m[root]))
+        return cls(root, state.base.X_WB.R @ state[root].X.R, h[root] * _inverse(m[root]))
 
     def about(self, P: Wrench) -> Wrench:
         """A momentum of the carrier about the centre of mass, in world axes."""
         return Wrench(self.R * P.f, self.R * (P.n - self.p.cross(P.f)))
 
 
-def center_of_mass(
-    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
-) -> Vec3:
+def center_of_mass(state: State) -> Vec3:
     """Centre of mass in the world."""
-    h = first_moment(model, state, base, base_inertia)
-    return h * _inverse(total_mass(model, base_inertia))
+    h = first_moment(state)
+    return h * _inverse(total_mass(state.model, state.base.inertia))
 
 
-def potential_energy(
-    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
-) -> Number:
+def potential_energy(state: State) -> Number:
     """``- g . integral of p dm``."""
-    return -base.g_W.dot(first_moment(model, state, base, base_inertia))
+    return -state.base.g_W.dot(first_moment(state))
 
 
-def kinetic_energy(
-    model: MechanismModel,
-    state: State,
-    V: Mapping[int, Twist],
-    base_inertia: RigidInertia | None,
-) -> Number:
+def kinetic_energy(state: State) -> Number:
     """Sum over bodies of ``1/2 V . I V``, and over rotors."""
+    model, V = state.model, twists(state)
     bodies = [(V[body.index], body.inertia) for body in model]
-    if base_inertia:
-        bodies.append((V[BASE], base_inertia))
+    if state.base.inertia:
+        bodies.append((V[BASE], state.base.inertia))
     twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
     for armature in model.armature:
         for x in state[armature.body].v:
@@ -125,29 +111,23 @@ def kinetic_energy(
     return 0.5 * twice
 
 
-def momentum(
-    model: MechanismModel,
-    state: State,
-    V: Mapping[int, Twist],
-    base: BaseState,
-    base_inertia: RigidInertia | None,
-) -> Wrench:
+def momentum(state: State) -> Wrench:
     """Linear and angular momentum about the centre of mass, in world axes."""
-    P = {body.index: body.inertia.momentum(V[body.index]) for body in model}
-    P[BASE] = base_inertia.momentum(V[BASE]) if base_inertia else Wrench()
-    for i, spun in rotor_momenta(model.rotors, state):
+    V = twists(state)
+    P = {body.index: body.inertia.momentum(V[body.index]) for body in state.model}
+    P[BASE] = state.base.inertia.momentum(V[BASE]) if state.base.inertia else Wrench()
+    for i, spun in rotor_momenta(state.model.rotors, state):
         P[i] += spun
-    for body in reversed(model):
+    for body in reversed(state.model):
         P[body.parent] += state[body.index].X.wrench_out(P[body.index])
-    center = _MassCenter.of(model, state, base, base_inertia)
+    center = _MassCenter.of(state)
     return center.about(P[center.carrier])
 
 
-def centroidal_matrix(
-    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
-) -> Matrix:
+def centroidal_matrix(state: State) -> Matrix:
     """``A`` (6, nv): `momentum` is ``A v`` (with the base at rest)."""
-    center = _MassCenter.of(model, state, base, base_inertia)
+    model = state.model
+    center = _MassCenter.of(state)
     inertia = {body.index: body.inertia for body in model}
     columns: list[Wrench] = [Wrench() for _ in range(model.nv)]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robodyn.equations.mechanism.bodies import BASE, MechanismModel
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.rotor_forces import (
     armature_forces,
@@ -17,17 +17,14 @@ from robodyn.symbolic.spatial import Wrench
 
 
 def inverse_dynamics(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    base: BaseState,
-    wrenches: Mapping[int, Wrench],
+    state: State, a: Sequence[Number], wrenches: Mapping[int, Wrench]
 ) -> list[Number]:
     """Generalised forces that produce accelerations ``a``; O(n) [Featherstone, table 5.1].
 
     wrenches: Applied from outside, about the body's origin in its axes.
     """
-    motion = body_motions(model, state, a, base)
+    model = state.model
+    motion = body_motions(state, a)
     F: dict[int, Wrench] = {}
     for body in model:
         F[body.index] = body.lumped.wrench(motion[body.index])

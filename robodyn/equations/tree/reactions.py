@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.rotor_forces import rotor_reactions
@@ -16,18 +16,15 @@ from robodyn.tolerances import FRAME_ROUNDING
 
 
 def body_wrenches(
-    model: MechanismModel,
-    state: State,
-    a: Sequence[Number],
-    base: BaseState,
-    wrenches: Mapping[int, Wrench],
+    state: State, a: Sequence[Number], wrenches: Mapping[int, Wrench]
 ) -> dict[int, Wrench]:
     """What each body gets through the joint that moves it; what the base gets from outside.
 
     About the body's origin in its axes. It makes the body, and all that hangs on it, move as they
     do [W 5.180]: here every body has its own inertia, none is counted on its parent.
     """
-    motion = body_motions(model, state, a, base)
+    model = state.model
+    motion = body_motions(state, a)
     inertias = {BASE: model.base_inertia} | {body.index: body.inertia for body in model}
     F = {i: inertia.wrench(motion[i]) for i, inertia in inertias.items()}
     for i, wrench in wrenches.items():
@@ -48,18 +45,18 @@ def _child_frame(model: MechanismModel, body: Body) -> Placement:
     return placement(model.frames[body.description.child][1], FRAME_ROUNDING)
 
 
-def joint_wrench(model: MechanismModel, state: State, body: Body, F: Wrench) -> Wrench:
+def joint_wrench(state: State, body: Body, F: Wrench) -> Wrench:
     """The wrench ``F`` on a body as parent link on child link, in the child link's frame."""
-    X = _child_frame(model, body)
-    if _outwards(model, body):
+    X = _child_frame(state.model, body)
+    if _outwards(state.model, body):
         return X.wrench_in(F)
     return -X.wrench_in(state[body.index].X.wrench_out(F))
 
 
-def joint_axes(model: MechanismModel, state: State, body: Body) -> list[Twist]:
+def joint_axes(state: State, body: Body) -> list[Twist]:
     """Motion subspace of the joint in the child link's frame, a column a freedom of its own."""
-    X, joint = _child_frame(model, body), state[body.index]
-    if _outwards(model, body):
+    X, joint = _child_frame(state.model, body), state[body.index]
+    if _outwards(state.model, body):
         return [X.twist_in(s) for s in joint.own]
     return [-X.twist_in(joint.X.twist_out(s)) for s in joint.own]
 

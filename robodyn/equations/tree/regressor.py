@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist
@@ -53,14 +53,13 @@ def ten_of(inertia: RigidInertia) -> list[Number]:
     return [inertia.m, *inertia.h, I.xx, I.xy, I.yy, I.xz, I.yz, I.zz]
 
 
-def regressor(
-    model: MechanismModel, state: State, a: Sequence[Number], base: BaseState
-) -> list[list[Number]]:
+def regressor(state: State, a: Sequence[Number]) -> list[list[Number]]:
     """``Y`` (nv, 10 n) with ``Y parameters`` the forces of rigid-body inverse dynamics.
 
     A row holds the work that a unit of each parameter does on its body for a unit of one speed.
     """
-    motion = body_motions(model, state, a, base)
+    model = state.model
+    motion = body_motions(state, a)
     Y: list[list[Number]] = [[0.0] * (10 * len(model.bodies)) for _ in range(model.nv)]
     columns: dict[int, list[tuple[int, Twist]]] = {BASE: []}
     for body in model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robodyn.equations.elimination.constrained import energy_of_rates, guarded_inverse
+from robodyn.equations.elimination.constrained import FreeSystem, guarded_inverse
 from robodyn.equations.elimination.elimination import solve
 from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.symbolic.constraint_row import Row
@@ -75,7 +75,8 @@ def test_the_energy_of_rates_is_that_of_the_motion_with_least(copies):
     again = [*range(3), *[2] * copies]
     rows = [Row(0.0, {k: float(x) for k, x in enumerate(K[n]) if x}, 0.0) for n in again]
     groups = [RowGroup(1, (1.0, 1.0))] * copies
-    found = energy_of_rates(M.tolist(), rates[again].tolist(), rows, None, groups)
+    system = FreeSystem(M.tolist(), rows, range(len(PARENTS)), {}, groups)
+    found = system.energy(rates[again].tolist())
     np.testing.assert_allclose(K @ v, rates, rtol=1e-9)
     np.testing.assert_allclose(found, v @ M @ v, rtol=1e-9)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
 
-from robodyn.equations.elimination import constrained, drift, partition, singularity
+from robodyn.equations.elimination import constrained, partition, singularity
+from robodyn.equations.elimination.constrained import FreeSystem
 from robodyn.equations.elimination.least_norm import least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import long_linkages
@@ -24,7 +23,7 @@ def _sweep(
         return long_linkages.hybrid_dynamics(t, a, tau, mask)
     turned = t.turned_rows
     a, tau, lam = partition.closed_hybrid_dynamics(
-        t.model, t.state, a, tau, mask, t.base, t.wrenches, turned.rows, t.options.get("groups", ())
+        t.state, a, tau, mask, t.wrenches, turned.rows, t.options.get("groups", ())
     )
     return a, tau, turned.back(lam)
 
@@ -53,8 +52,8 @@ def if_rows_are_regular(
             values, long_linkages.conditioning(t, controlled, probe), probe
         )
     turned = t.turned_rows
-    along = replace(probe, right=turned.turned(probe.right))
-    return singularity.if_regular(values, _conditioning(t, turned.rows, speeds, along), probe)
+    weak = system_of(t, turned.rows, speeds).energy(turned.turned(probe.right))
+    return singularity.if_regular(values, weak, probe)
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
@@ -119,12 +118,20 @@ def least_changes(
 ) -> list[list[Number]]:
     """The changes of least norm with ``K x = -e``, one for each ``e`` of ``openings``.
 
-    What is controlled does not change. The rows of long linkages are those that were chosen.
+    The norm is kinetic energy, as of a stroke of the loops: ``M x = K^T y`` [Hairer, Lubich, Wanner
+    2006, IV.4]. What is controlled does not change. The rows of long linkages are those that were
+    chosen.
     """
     if long_linkages.preferred(t, controlled):
         return long_linkages.least_changes(t, controlled, openings)
-    groups = t.options.get("groups", ())
-    return drift.least_changes(t.model, t.state, controlled, rows, openings, groups)
+    free = [k for k in range(t.model.nv) if k not in controlled]
+    return list(map(system_of(t, rows, free).still, openings))
+
+
+def system_of(t: Tracer, rows: Sequence[Row], speeds: Sequence[int]) -> FreeSystem:
+    """The equations of some rows over some speeds."""
+    M, groups = composite_body.mass_matrix(t.state), t.options.get("groups", ())
+    return FreeSystem(M, rows, speeds, t.model.light, groups)
 
 
 def loop_conditioning(t: Tracer) -> Results:
@@ -135,24 +142,7 @@ def loop_conditioning(t: Tracer) -> Results:
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows))
-    return {"conditioning": _conditioning(t, rows, range(t.model.nv), probe)}
-
-
-def _conditioning(
-    t: Tracer, rows: Sequence[Row], speeds: Sequence[int], probe: singularity.Probe
-) -> Number:
-    """The measure for some rows over some speeds."""
-    M, light = composite_body.mass_matrix(t.model, t.state), t.model.light
-    if len(speeds) < t.model.nv:
-        M = [[M[i][j] for j in speeds] for i in speeds]
-        light = _over(speeds, light)
-        rows = [Row(0.0, _over(speeds, row.jacobian), 0.0) for row in rows]
-    return singularity.conditioning(M, rows, probe, light, t.options.get("groups", ()))
-
-
-def _over(speeds: Sequence[int], values: Mapping[int, Any]) -> dict[int, Any]:
-    """Values by the place of a speed among some, instead of by its index."""
-    return {i: values[k] for i, k in enumerate(speeds) if k in values}
+    return {"conditioning": system_of(t, rows, range(t.model.nv)).energy(probe.right)}
 
 
 def inverse_dynamics(t: Tracer) -> Results:
@@ -179,14 +169,15 @@ def _motor_conditioning(t: Tracer, probe: singularity.Probe) -> Number:
     if "motors" in t.options:  # no masses enter the forces but those in what is needed
         nv = t.model.nv
         unit: composite_body.Matrix = [[float(i == j) for j in range(nv)] for i in range(nv)]
-        return singularity.conditioning(unit, t.rows, probe, None, t.options.get("groups", ()))
+        system = FreeSystem(unit, t.rows, range(nv), {}, t.options.get("groups", ()))
+        return system.energy(probe.right)
     choice = (t.options[x] for x in ("dependent", "order", "scales"))
     return singularity.motor_conditioning(t.rows, t.model.nv, probe, *choice)
 
 
 def motor_forces(t: Tracer) -> tuple[list[Number], list[Number]]:
     """Forces at the motors that produce ``a``, if it keeps the loops closed, and multipliers."""
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    tau = newton_euler.inverse_dynamics(t.state, t.a, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     if "motors" in t.options:
         motors, scales = t.options["motors"], t.options["scales"]

@@ -19,34 +19,30 @@ so that nothing is differentiated that factorises a matrix. Coordinates are move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from robodyn.equations.elimination import singularity
-from robodyn.equations.elimination.constrained import accelerations
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.state_derivatives import state_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import composite_body, factorization, newton_euler
+from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, dot, edge_of
+from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""
     dq, dv = (dg for dg, _ in state_derivatives(t, t.a, []))
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    tau = newton_euler.inverse_dynamics(t.state, t.a, t.wrenches)
     return {
         "tau": [x - p for x, p in zip(tau, t.passive(), strict=True)],
         "d tau / d q": dq,
         "d tau / d v": dv,
-        "d tau / d a": composite_body.mass_matrix(t.model, t.state),
+        "d tau / d a": composite_body.mass_matrix(t.state),
     }
 
 
@@ -55,17 +51,9 @@ def closed_inverse_dynamics(t: Tracer) -> Results:
 
     They are those of the formula that gives the forces, also along motions that open loops.
     """
-    inner = Tracer(t.given, t.chosen)
-    for port in t.ports:
-        inner.add(port)
-    edges = tuple(edge_of(inner.graph, x) for x in closed_dynamics.motor_forces(inner)[0])
-    program = Program(
-        "forces", tuple(inner.ports), (Port("tau", (t.model.nv,)),), inner.graph, edges,
-        t.setup.rates,
-    )  # fmt: skip
-    numbers = [x for port in t.ports for x in t.numbers[port.name]]
-    found = {f"d tau / d {x}": inline(jacobian(program, x), numbers) for x in ("q", "v", "a")}
-    return {"tau": closed_dynamics.if_motors_can(t, inline(program, numbers)), **found}
+    program = t.program(lambda inner: closed_dynamics.motor_forces(inner)[0])
+    found = {f"d tau / d {x}": t.slopes(program, x) for x in ("q", "v", "a")}
+    return {"tau": closed_dynamics.if_motors_can(t, t.results(program)), **found}
 
 
 def forward_dynamics(t: Tracer) -> Results:
@@ -73,18 +61,16 @@ def forward_dynamics(t: Tracer) -> Results:
     system = _System(t, (), t.zeros, t.numbers["tau"])
     a = system.a
     if "probe" in t.options:
-        rows, probe, light = system.rows, t.options["probe"], t.model.light
-        weak = singularity.conditioning(system.M, rows, probe, light, t.options.get("groups", ()))
-        a = singularity.if_regular(a, weak, probe)
+        probe = t.options["probe"]
+        a = singularity.if_regular(a, system.free.energy(probe.right), probe)
     if "closure_tolerance" in t.options:
         a = if_closed(a, t.violation, t.options["closure_tolerance"])
-    (dq, _), (dv, _) = (system.by_state(name) for name in "qv")
     return {
         "a": a,
         "multipliers": system.multipliers,
-        "d a / d q": dq,
-        "d a / d v": dv,
-        "d a / d tau": system.by_forces[0],
+        "d a / d q": system.by_state("q")[0],
+        "d a / d v": system.by_state("v")[0],
+        "d a / d tau": system.by_forces()[0],
     }
 
 
@@ -99,7 +85,7 @@ def hybrid_dynamics(t: Tracer) -> Results:
     system = _System(t, controlled, a, tau)
     guarded = closed_dynamics.if_hybrid_is_regular(t, system.a) if system.rows else system.a
     by = {name: system.by_state(name) for name in "qv"}
-    by |= {"a_controlled": system.by_accelerations, "tau_free": system.by_forces}
+    by |= {"a_controlled": system.by_accelerations(), "tau_free": system.by_forces()}
     if t.options.get("all_columns"):
         places = {"a_controlled": controlled, "tau_free": _others(t, controlled)}
         for name, own in places.items():
@@ -116,7 +102,7 @@ def _others(t: Tracer, speeds: Sequence[int]) -> list[int]:
 
 
 class _System:
-    """The linear system of hybrid dynamics, factorised once.
+    """The linear system of hybrid dynamics.
 
     controlled: Indices of controlled speeds.
     a, tau: Accelerations are read where controlled, forces elsewhere.
@@ -125,20 +111,30 @@ class _System:
     def __init__(
         self, t: Tracer, controlled: Sequence[int], a: Sequence[Number], tau: Sequence[Number]
     ) -> None:
-        self._t, self._controlled, self._free = t, controlled, _others(t, controlled)
+        self._t, self._controlled = t, controlled
         self.rows: Sequence[Row] = t.rows if "rows" in t.options else ()
-        self.M = composite_body.mass_matrix(t.model, t.state)
-        force = newton_euler.inverse_dynamics(t.model, t.state, a, t.base, t.wrenches)
-        force = [x - p for x, p in zip(force, t.passive(), strict=True)]
-        gap = [dot(list(K.values()), [a[k] for k in K]) for K in (x.jacobian for x in self.rows)]
-        gap = [x + row.bias for x, row in zip(gap, self.rows, strict=True)]
-        moved, self.multipliers = self._solve([tau[k] - force[k] for k in self._free], gap)
+        self._M = composite_body.mass_matrix(t.state)
+        #: Over the free speeds.
+        self.free = closed_dynamics.system_of(t, self.rows, _others(t, controlled))
+        g = newton_euler.inverse_dynamics(t.state, a, t.wrenches)
+        g = [x - p - y for x, p, y in zip(g, t.passive(), tau, strict=True)]
+        c = [dot(list(K.values()), [a[k] for k in K]) for K in (x.jacobian for x in self.rows)]
+        c = [x + row.bias for x, row in zip(c, self.rows, strict=True)]
+        moved, forces, self.multipliers = self._changes(g, c)
         #: Of all speeds.
-        self.a, self.tau = list(a), list(tau)
-        for k, x in zip(self._free, moved, strict=True):
-            self.a[k] = x
-        for c, x in zip(controlled, self._controlled_forces(moved, self.multipliers), strict=True):
-            self.tau[c] = force[c] + x
+        self.a = [x + y for x, y in zip(a, moved, strict=True)]
+        self.tau = [x + y for x, y in zip(tau, forces, strict=True)]
+
+    def _changes(
+        self, dg: Sequence[Number], dc: Sequence[Number]
+    ) -> tuple[list[Number], list[Number], list[Number]]:
+        """Of free accelerations, controlled forces and multipliers, as `g` and `c` change."""
+        da, lam = self.free.solve([-dg[k] for k in _others(self._t, self._controlled)], dc)
+        dtau = self._t.zeros
+        for k in self._controlled:
+            felt = dot(self._M[k], da) - dot([row.jacobian.get(k, 0.0) for row in self.rows], lam)
+            dtau[k] = dg[k] + felt
+        return da, dtau, lam
 
     @cached_property
     def _slopes(self) -> dict[str, tuple[Matrix, Matrix]]:
@@ -147,16 +143,13 @@ class _System:
 
     def by_state(self, name: str) -> tuple[Matrix, Matrix]:
         """Derivatives of accelerations and forces by q or by v."""
-        (dg, dc), free = self._slopes[name], self._of_free_base(name)
+        (dg, dc), known = self._slopes[name], self._of_free_base(name)
         columns = []
         for j in range(self._t.model.nv):
-            if j in free:
-                columns.append((free[j], self._t.zeros))
-                continue
-            x, lam = self._solve([-dg[k][j] for k in self._free], [row[j] for row in dc])
-            forces = self._controlled_forces(x, lam)
-            tau = [dg[c][j] + y for c, y in zip(self._controlled, forces, strict=True)]
-            columns.append(self._placed(x, [0.0] * len(self._controlled), tau))
+            if j in known:
+                columns.append((known[j], self._t.zeros))
+            else:
+                columns.append(self._changes([row[j] for row in dg], [row[j] for row in dc])[:2])
         return _as_rows(columns, self._t.model.nv)
 
     def _of_free_base(self, name: str) -> dict[int, list[Number]]:
@@ -183,73 +176,28 @@ class _System:
             found = {k: e.cross(Vec3(*t.v[3:6])) for k, e in enumerate(axes)}
         return {k: [*change, *t.zeros[3:]] for k, change in found.items()}
 
-    @property
     def by_accelerations(self) -> tuple[Matrix, Matrix]:
         """Derivatives by the accelerations of controlled speeds."""
         columns = []
-        for j, c in enumerate(self._controlled):
-            gap = [row.jacobian.get(c, 0.0) for row in self.rows]
-            x, lam = self._solve([-self.M[k][c] for k in self._free], gap)
-            forces = self._controlled_forces(x, lam)
-            tau = [self.M[i][c] + y for i, y in zip(self._controlled, forces, strict=True)]
-            unit = [float(i == j) for i in range(len(self._controlled))]
-            columns.append(self._placed(x, unit, tau))
+        for c in self._controlled:
+            own = [row.jacobian.get(c, 0.0) for row in self.rows]
+            a, tau, _ = self._changes([row[c] for row in self._M], own)
+            a[c] = 1.0
+            columns.append((a, tau))
         return _as_rows(columns, self._t.model.nv)
 
-    @property
     def by_forces(self) -> tuple[Matrix, Matrix]:
         """Derivatives by the forces of free speeds."""
-        columns = []
-        for j in self._free:
-            unit: list[Number] = [float(k == j) for k in self._free]
-            x, lam = self._solve(unit, [0.0] * len(self.rows))
-            a, tau = self._placed(x, [0.0] * len(self._controlled), self._controlled_forces(x, lam))
+        columns, free = [], _others(self._t, self._controlled)
+        for j in free:
+            unit = [-float(k == j) for k in range(self._t.model.nv)]
+            a, tau, _ = self._changes(unit, [0.0] * len(self.rows))
             tau[j] = 1.0
             columns.append((a, tau))
         for n, (a, _) in enumerate(columns):  # it is symmetric: one half is enough
             for m in range(n + 1, len(columns)):
-                a[self._free[m]] = columns[m][0][self._free[n]]
+                a[free[m]] = columns[m][0][free[n]]
         return _as_rows(columns, self._t.model.nv)
-
-    @cached_property
-    def _solve(self) -> Callable[[list[Number], list[Number]], tuple[list[Number], list[Number]]]:
-        """Accelerations of free speeds and multipliers, from forces and gaps."""
-        free, t = self._free, self._t
-        M_ff = [[self.M[i][j] for j in free] for i in free]
-        light = {i: t.model.light[k] for i, k in enumerate(free) if k in t.model.light}
-        if not self.rows:
-            factors = factorization.factorize(M_ff, light)
-            return lambda force, gap: (factorization.solve(factors, force), [])
-        own = [
-            {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian}
-            for row in self.rows
-        ]
-        groups = t.options.get("groups", ())
-
-        def solve(force: list[Number], gap: list[Number]) -> tuple[list[Number], list[Number]]:
-            rows = [Row(0.0, slopes, bias) for slopes, bias in zip(own, gap, strict=True)]
-            return accelerations(M_ff, force, rows, light, groups)
-
-        return solve
-
-    def _controlled_forces(self, x: list[Number], lam: list[Number]) -> list[Number]:
-        """``M_cf x - K_c^T lam`` of the controlled speeds."""
-        forces = []
-        for c in self._controlled:
-            own = dot([self.M[c][k] for k in self._free], x)
-            forces.append(own - dot([row.jacobian.get(c, 0.0) for row in self.rows], lam))
-        return forces
-
-    def _placed(
-        self, free: list[Number], controlled: Sequence[Number], forces: list[Number]
-    ) -> tuple[list[Number], list[Number]]:
-        """Accelerations of all speeds, and the forces of controlled ones among zeros."""
-        a, tau = self._t.zeros, self._t.zeros
-        for k, x in zip(self._free, free, strict=True):
-            a[k] = x
-        for c, x, force in zip(self._controlled, controlled, forces, strict=True):
-            a[c], tau[c] = x, force
-        return a, tau
 
 
 def _spread(A: Matrix, places: Sequence[int], zeros: Sequence[Number]) -> Matrix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from robodyn.equations.elimination.constrained import accelerations
+from robodyn.equations.elimination.constrained import FreeSystem
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import composite_body
@@ -39,25 +39,17 @@ def jumps(
     rows: Sequence[Row] = t.rows if "rows" in t.options else ()
     given = given or {}
     free = [k for k in range(t.model.nv) if k not in given]
-    jump = [given.get(k, 0.0) for k in range(t.model.nv)]
     if not free:
-        return jump, [0.0] * len(rows)
+        return [given[k] for k in range(t.model.nv)], [0.0] * len(rows)
     known = list(given.values())
     rest = [force[i] - dot([M[i][k] for k in given], known) for i in free]
-    own = [
-        Row(
-            0.0,
-            {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian},
-            rate + dot([row.jacobian.get(k, 0.0) for k in given], known),
-        )
+    biases = [
+        rate + dot([row.jacobian.get(k, 0.0) for k in given], known)
         for row, rate in zip(rows, rates or [0.0] * len(rows), strict=True)
     ]
-    light = {i: t.model.light[k] for i, k in enumerate(free) if k in t.model.light}
-    M_ff = [[M[i][j] for j in free] for i in free]
-    found, multipliers = accelerations(M_ff, rest, own, light, t.options.get("groups", ()))
-    for k, x in zip(free, found, strict=True):
-        jump[k] = x
-    return jump, multipliers
+    system = FreeSystem(M, rows, free, t.model.light, t.options.get("groups", ()))
+    found, multipliers = system.solve(rest, biases)
+    return [given.get(k, x) for k, x in enumerate(found)], multipliers
 
 
 def fitted(t: Tracer, M: Matrix) -> list[Number]:
@@ -134,7 +126,7 @@ class Hit:
 
     def __init__(self, t: Tracer) -> None:
         self._t = t
-        self.M = composite_body.mass_matrix(t.model, t.state)
+        self.M = composite_body.mass_matrix(t.state)
         self.meeting = Meeting(t)
         self._held: Mapping[int, Number] = dict.fromkeys(t.options.get("controlled", ()), 0.0)
 
@@ -210,7 +202,7 @@ class Hit:
 def point_motion(t: Tracer, link: str, place: str = "") -> fm.FrameMotion:
     """Motion of a point of a link, of which an input is the place; of its origin without one."""
     body, X = t.link(link)
-    motion = fm.absolute(t.model, t.state, t.zeros, t.base, body, X)
+    motion = fm.absolute(t.state, t.zeros, body, X)
     if not place:
         return motion
     return motion.onto(Placement(Rotation(), Vec3(*t.numbers[place])))

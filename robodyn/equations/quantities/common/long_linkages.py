@@ -41,7 +41,7 @@ def _equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
         LoopRow(_wrenches(t, closure, k), _carrier(t.model, closure))
         for closure, k in (places[row] for row in chosen)
     ]
-    return ArticulatedLoops(t.model, t.state, rows, controlled)
+    return ArticulatedLoops(t.state, rows, controlled)
 
 
 def hybrid_dynamics(
@@ -53,7 +53,7 @@ def hybrid_dynamics(
     controlled: Indices of controlled speeds.
     """
     given: list[Number] = [x if k in controlled else 0.0 for k, x in enumerate(a)]
-    motion = body_motions(t.model, t.state, given, t.base)
+    motion = body_motions(t.state, given)
     p = {body.index: body.lumped.wrench(motion[body.index]) for body in t.model}
     for body, F in t.wrenches.items():
         if body != BASE:
@@ -68,7 +68,7 @@ def hybrid_dynamics(
     found = [given[k] if k in controlled else x for k, x in enumerate(moved)]
     forces = list(tau)
     if controlled:
-        needed = inverse_dynamics(t.model, t.state, found, t.base, t.wrenches)
+        needed = inverse_dynamics(t.state, found, t.wrenches)
         for c in controlled:
             column = [row.jacobian.get(c, 0.0) for row in t.rows]
             forces[c] = needed[c] - dot(column, lam)
@@ -84,14 +84,14 @@ def least_changes(
 
 
 def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
-    """Nearness of the rows to dependence; see `singularity.conditioning`."""
+    """Nearness of the rows to dependence; see `constrained.FreeSystem.energy`."""
     _, lam = equations(t, controlled).solve({}, t.zeros, [-rate for rate in probe.right])
     return dot(lam, probe.right)
 
 
 def _wrenches(t: Tracer, closure: Closure, row: int) -> dict[int, Wrench]:
     unit = [float(k == row) for k in range(closure.count)]
-    on_predecessor, on_successor, _ = closure_wrenches(t.model, t.state, closure, unit)
+    on_predecessor, on_successor, _ = closure_wrenches(t.state, closure, unit)
     return {closure.predecessor: on_predecessor, closure.successor: on_successor}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -129,7 +129,7 @@ class Constrained:
     outputs: tuple[Output, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Quantity:
     """One row of the catalogue: all data of a quantity.
 
@@ -157,6 +157,7 @@ class Quantity:
     outputs: tuple[Output, ...]
     trace: Callable[[Tracer], Results]
     closed: OnLoops | Constrained
+    _: KW_ONLY
     outputs_by: Callable[[Options], tuple[Output, ...]] = lambda options: ()
     exerted: Callable[[Options], bool] = lambda options: True
     solved: Constrained | None = None

@@ -36,9 +36,11 @@ from robodyn.equations.tree.regressor import inertia_of
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.graph import Graph, Port
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, inputs
+from robodyn.symbolic.scalar import Number, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
@@ -68,6 +70,27 @@ class Tracer:
     numbers: dict[str, list[Number]] = field(default_factory=dict)
     kept: dict[object, Any] = field(default_factory=dict)
     _along_limbs: dict[int, RelativeMotion] = field(default_factory=dict)
+
+    def program(
+        self, values: Callable[[Tracer], Sequence[Number]], ports: Sequence[Port] | None = None
+    ) -> Program:
+        """Some numbers as a program; its inputs are those of this one, if no others are given."""
+        inner = Tracer(self.given, self.chosen)
+        for port in self.ports if ports is None else ports:
+            inner.add(port)
+        edges = tuple(edge_of(inner.graph, x) for x in values(inner))
+        outputs = (Port("values", (len(edges),)),)
+        return Program("values", tuple(inner.ports), outputs, inner.graph, edges, self.setup.rates)
+
+    def results(self, program: Program, **given: Sequence[Number]) -> list[Number]:
+        """Results of such a program for the numbers of this one, and others that are given."""
+        numbers = {**self.numbers, **given}
+        return inline(program, [x for port in program.inputs for x in numbers[port.name]])
+
+    def slopes(self, program: Program, by: str, **given: Sequence[Number]) -> list[list[Number]]:
+        """The same of its derivatives by an input, a row for each result, along the speeds."""
+        found, nv = self.results(jacobian(program, by), **given), self.model.nv
+        return [found[nv * k : nv * (k + 1)] for k in range(len(program.results))]
 
     def add(self, port: Port) -> None:
         """Declare an input."""
@@ -165,14 +188,14 @@ class Tracer:
     def state(self) -> State:
         """All joints."""
         (t,) = self.numbers.get("t", [0.0])
-        return evaluate_joints(self.model, self.numbers["q"], self.v, t)
+        return evaluate_joints(self.model, self.numbers["q"], self.v, t, self.base)
 
     @cached_property
     def base(self) -> BaseState:
         """The base, at rest unless the program has it as an input."""
-        g_W = Vec3.of(self.setup.gravity)
+        g_W, inertia = Vec3.of(self.setup.gravity), self.setup.base_inertia
         if "base_pose" not in self.numbers:
-            return BaseState.at_rest(g_W)
+            return BaseState.at_rest(g_W, inertia)
         X = self.numbers["base_pose"]
         R = Rotation(Mat3(*X[0:3], *X[4:7], *X[8:11]))
         V, A = self.numbers["base_twist"], self.numbers["base_acceleration"]
@@ -181,6 +204,7 @@ class Tracer:
             Twist(Vec3(*V[:3]), Vec3(*V[3:])),
             Twist(Vec3(*A[:3]), Vec3(*A[3:])),
             g_W,
+            inertia,
         )
 
     @cached_property
@@ -190,8 +214,7 @@ class Tracer:
         for place in self.options.get("wrenches", ()):
             w = self.numbers[f"wrench:{place}"]
             given = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
-            robot = self.model, self.state, self.base
-            body, F = from_outside.on_body(*robot, place, given, self.link)
+            body, F = from_outside.on_body(self.state, place, given, self.link)
             total[body] = total[body] + F if body in total else F
         return total
 
@@ -219,8 +242,8 @@ class Tracer:
         chosen = [*self.options.get("rows", range(len(self.all_rows)))]
         grouped = sum(len(group.weights) for group in self.options.get("groups", ()))
         single = chosen[: len(chosen) - grouped]
-        robot = self.model, self.state, self.setup.closures
-        found = turned_rows(*robot, self.rows, single, self._stabilised)
+        closures = self.setup.closures
+        found = turned_rows(self.state, closures, self.rows, single, self._stabilised)
         self._along_limbs.update(found.motions)
         return found
 
@@ -238,8 +261,8 @@ class Tracer:
     def violation(self) -> tuple[Number, Number]:
         """Square of the constraint violation of the state, as a fraction."""
         state, setup, v = self.state, self.setup, self.v
-        robot, along = (self.model, state), self._along_limbs.get
-        found = [gap for k, c in enumerate(setup.closures) for gap in gaps(*robot, c, along(k))]
+        along = self._along_limbs.get
+        found = [gap for k, c in enumerate(setup.closures) for gap in gaps(state, c, along(k))]
         rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rest += [row for c in setup.constraints for row in constraint_rows(state, c)]
         found += [gap_of_row(row, v) for row in rest]
@@ -248,7 +271,7 @@ class Tracer:
 
     def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
         state, setup = self.state, self.setup
-        rows = [row for c in setup.closures for row in of_closure(self.model, state, c)]
+        rows = [row for c in setup.closures for row in of_closure(state, c)]
         rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
         rows += [row for c in setup.constraints for row in constraint_rows(state, c)]
         for k in setup.idle_rows:  # what rounding leaves of zero is no slope
@@ -263,7 +286,7 @@ class Tracer:
         for c in self.setup.closures:
             lam = self.numbers["multipliers"][first : first + c.count]
             first += len(lam)
-            on_predecessor, on_successor, _ = closure_wrenches(self.model, state, c, lam)
+            on_predecessor, on_successor, _ = closure_wrenches(state, c, lam)
             for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):
                 total[body] = total[body] + F if body in total else F
         return total
@@ -278,22 +301,18 @@ class Tracer:
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches on bodies by elements and laws between links, cut joints and the ground."""
-        robot = self.model, self.state, self.base
-        total = between_links.wrenches(*robot, self.link_elements)
+        total = between_links.wrenches(self.state, self.link_elements)
         if self.setup.passive:
             setup = self.setup
             friction = cut_friction.friction_wrenches(
-                self.model, self.state, setup.cut_joint_friction, setup.friction_speed
+                self.state, setup.cut_joint_friction, setup.friction_speed
             )
             for body, F in friction.items():
                 total[body] = total[body] + F if body in total else F
-        for body, F in between_links.wrenches(*robot, self.ground).items():
+        for body, F in between_links.wrenches(self.state, self.ground).items():
             total[body] = total[body] + F if body in total else F
-        given = [*laws.wrenches(*robot, self.laws, self.link).items()]
-        base_inertia = self.setup.base_inertia
-        given += planets.wrenches(
-            *robot, self.setup.planets, base_inertia, self.setup.free_rotors
-        ).items()
+        given = [*laws.wrenches(self.state, self.laws, self.link).items()]
+        given += planets.wrenches(self.state, self.setup.planets, self.setup.free_rotors).items()
         for body, F in given:
             total[body] = total[body] + F if body in total else F
         return total
@@ -318,12 +337,7 @@ class Tracer:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
         setup = self.setup
         return in_joints.passive_forces(
-            self.model,
-            self.state,
-            setup.friction_speed,
-            setup.passive,
-            self.laws,
-            setup.motor_friction,
+            self.state, setup.friction_speed, setup.passive, self.laws, setup.motor_friction
         )
 
     def passive_of(self, body: Body) -> list[Number]:
@@ -348,7 +362,7 @@ class Tracer:
         reference = self.options.get("relative_to", "world")
         if reference == "world":
             return self._body_motion(body).onto(X)
-        return fm.relative(self.model, self.state, self.a, (body, X), self.link(reference))
+        return fm.relative(self.state, self.a, (body, X), self.link(reference))
 
     def world_axes(self, name: str) -> Rotation:
         """``R_WF`` of a frame if results are wanted in world axes, else no rotation."""
@@ -363,7 +377,7 @@ class Tracer:
         reference = self.options.get("relative_to", "world")
         if reference == "world":
             return self._body_pose(body) @ X
-        return fm.relative_pose(self.model, self.state, (body, X), self.link(reference))
+        return fm.relative_pose(self.state, (body, X), self.link(reference))
 
     def _body_pose(self, body: int) -> Placement:
         """``X_WB`` of a body, from that of its parent."""

@@ -19,13 +19,13 @@ Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces at the joints, minus those of damping, friction and springs."""
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    tau = newton_euler.inverse_dynamics(t.state, t.a, t.wrenches)
     return {"tau": [x - p for x, p in zip(tau, t.passive(), strict=True)]}
 
 
 def passive_forces(t: Tracer) -> Results:
     """Forces of damping, friction and springs, in joints and between links."""
-    between_links = generalised(t.model, t.state, t.passive_wrenches)
+    between_links = generalised(t.state, t.passive_wrenches)
     return {"tau": [x + y for x, y in zip(t.passive(), between_links, strict=True)]}
 
 
@@ -35,7 +35,7 @@ def elastic_forces(t: Tracer) -> Results:
     Nothing moves, the base neither.
     """
     t.laws = [law for law in t.laws if law.energy is not None]
-    t.base = replace(t.base, V=Twist(), A=Twist())
+    t.state = replace(t.state, base=replace(t.base, V=Twist(), A=Twist()))
     return passive_forces(t)
 
 
@@ -60,7 +60,7 @@ def hybrid_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
 
 
 def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
-    return lambda a, tau, mask: algorithm(t.model, t.state, a, tau, mask, t.base, t.wrenches)
+    return lambda a, tau, mask: algorithm(t.state, a, tau, mask, t.wrenches)
 
 
 def with_controlled(t: Tracer, sweep: Sweep) -> dict[str, list[Number]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.frames import placement
-from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree import kinematics
 from robodyn.force_elements.common.link_element import WORLD
@@ -28,19 +28,20 @@ class MeasuredState:
     """A mechanism at a state.
 
     a: Accelerations.
-    base_inertia: Of the base, where it moves.
     link: From the name of a link to the body that carries it, and the link frame on it.
     wrench: From the name of a joint to the wrench in it, with the body and the frame on it in which
         the wrench is given.
     """
 
-    model: MechanismModel
     state: State
     a: Sequence[Number]
-    base: BaseState
-    base_inertia: RigidInertia | None
     link: Callable[[str], tuple[int, Placement]]
     wrench: Callable[[str], tuple[Wrench, int, Placement]]
+
+    @property
+    def model(self) -> MechanismModel:
+        """The mechanism."""
+        return self.state.model
 
     # -- frames -----------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ class MeasuredState:
         """Motion of a frame on a body, or of the world; as `motion`."""
         other, X_ref = (None, _ORIGIN) if reference is None else self._reference(reference)
         if body is not None and other is not None:
-            return fm.relative(self.model, self.state, self.a, (body, X), (other, X_ref))
+            return fm.relative(self.state, self.a, (body, X), (other, X_ref))
         F = self._absolute(body, X)
         if reference is None:
             return F
@@ -89,7 +90,7 @@ class MeasuredState:
     def _absolute(self, body: int | None, X: Placement) -> fm.FrameMotion:
         if body is None:
             return fm.FrameMotion(X, Twist(), Twist(), {}, {})
-        return fm.absolute(self.model, self.state, self.a, self.base, body, X)
+        return fm.absolute(self.state, self.a, body, X)
 
     # -- bodies -----------------------------------------------------------------------------------
 
@@ -101,8 +102,9 @@ class MeasuredState:
 
     def inertias(self, chosen: frozenset[int]) -> Iterator[tuple[int, RigidInertia]]:
         """Those of chosen bodies."""
-        if self.base_inertia is not None and BASE in chosen:
-            yield BASE, self.base_inertia
+        inertia = self.state.base.inertia
+        if inertia is not None and BASE in chosen:
+            yield BASE, inertia
         for body in self.model:
             if body.index in chosen:
                 yield body.index, body.inertia
@@ -119,17 +121,17 @@ class MeasuredState:
     @cached_property
     def poses(self) -> Mapping[int, Placement]:
         """``X_WB`` of the base and of every body."""
-        return kinematics.placements(self.model, self.state, self.base)
+        return kinematics.placements(self.state)
 
     @cached_property
     def twists(self) -> Mapping[int, Twist]:
         """Twist of the base and of every body, in its own axes."""
-        return kinematics.twists(self.model, self.state, self.base)
+        return kinematics.twists(self.state)
 
     @property
     def gravity(self) -> Vec3:
         """In the world [m/s^2]."""
-        return self.base.g_W
+        return self.state.base.g_W
 
     def rotation(self, frame: Frame) -> Rotation:
         """``R_WF`` of a frame."""
