@@ -19,10 +19,9 @@ import numpy as np
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.caches import size_of_caches
 from robodyn.codegen.llvm.target.once import Memo, making
-from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
