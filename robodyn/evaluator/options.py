@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from robodyn.arrays import named, shown
+from robodyn.arrays import mismatch, named
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import Symbols, symbols_of
 from robodyn.description.wrench import PointOfLink
@@ -16,7 +16,6 @@ from robodyn.equations.quantities.wrenches import GROUND
 from robodyn.errors import (
     ActuationError,
     SettingsError,
-    ShapeError,
     SingularError,
     UndeterminedWrenchError,
     UnknownNameError,
@@ -280,8 +279,4 @@ def _refuse_changeable(option: str, value: Any) -> None:
     try:
         hash(value)
     except TypeError:
-        raise ShapeError(
-            f"{option} is {shown(value)}, expected a name, names, or True or False",
-            name=option,
-            given=value,
-        ) from None
+        raise mismatch(option, value, "a name, names, or True or False") from None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import numbers
+from robodyn.arrays import numbers, wrong_shape
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
@@ -28,12 +28,7 @@ def check_axes(port: Port, shape: tuple[int, ...]) -> None:
     """Raise `ShapeError` unless the last axes are those of the port."""
     tail = len(shape) - len(port.shape)
     if tail < 0 or shape[tail:] != port.shape:
-        raise ShapeError(
-            f"{port.name} has shape {shape}, expected {_described(port.shape)}",
-            name=port.name,
-            given=shape,
-            expected=port.shape,
-        )
+        raise wrong_shape(port.name, shape, _described(port.shape), port.shape)
 
 
 def check_count(ports: Sequence[Port], count: int, what: str = "arrays") -> None:
