@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from robodyn.description import Mechanism
+from robodyn.description import Coupling, Loop, Mechanism
 from robodyn.force_elements.common.link_element import WORLD
 
 
@@ -25,7 +25,8 @@ def links_referred_to(mechanism: Mechanism) -> Iterator[str]:
 
     Places in the world are on none.
     """
-    for ends in (*mechanism.loops, *mechanism.couplings):
+    closing: tuple[Loop | Coupling, ...] = (*mechanism.loops, *mechanism.couplings)
+    for ends in closing:
         yield from (ends.predecessor, ends.successor)
     yield from (rotor.link for rotor in mechanism.rotors)
     places = [link for element in mechanism.link_elements for link, _ in element.places]
