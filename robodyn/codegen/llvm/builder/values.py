@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from robodyn.codegen.llvm.builder.code import Code
+from typing import Any, Protocol
 
 #: Kinds of real numbers.
 REAL = ("double", "float")
+
+
+class Writer(Protocol):
+    """Protocol of `builder.code.Code`, which writes instructions."""
+
+    def put(self, text: str, kind: str) -> Number:
+        """Write an instruction that has a result."""
+
+    def do(self, text: str) -> None:
+        """Write an instruction without a result."""
+
+    def text(self, value: Any, kind: str) -> str:
+        """A number as an operand of an instruction."""
+
+    def operation(self, symbol: str, a: Any, b: Any) -> Number:
+        """``a symbol b``."""
 
 
 class Number:
@@ -23,7 +36,7 @@ class Number:
 
     __slots__ = ("code", "kind", "name")
 
-    def __init__(self, code: Code, name: str, kind: str) -> None:
+    def __init__(self, code: Writer, name: str, kind: str) -> None:
         self.code, self.name, self.kind = code, name, kind
 
     def __str__(self) -> str:
@@ -104,7 +117,7 @@ class Number:
 class Variable:
     """A number that the program changes."""
 
-    def __init__(self, code: Code, pointer: str, kind: str) -> None:
+    def __init__(self, code: Writer, pointer: str, kind: str) -> None:
         self.code, self.pointer, self.kind = code, pointer, kind
 
     @property
