@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, expect, named, number, numbers, one_name, shown, truth, whole
+from robodyn.arrays import by_name, expect, mismatch, named, number, numbers, one_name, truth, whole
 from robodyn.errors import ShapeError, UnknownNameError
 
 #: ``(name, value)``: raises `ShapeError` if the argument of this name cannot have this value.
@@ -276,7 +276,7 @@ def _word(words: Collection[str], name: str, given: Any) -> None:
 
 def _function(name: str, given: Any) -> None:
     if not callable(given):
-        raise ShapeError(f"{name} is {shown(given)}, expected a function", name=name, given=given)
+        raise mismatch(name, given, "a function")
 
 
 def _check_of_methods(kind: Any) -> Check | None:
@@ -287,8 +287,7 @@ def _check_of_methods(kind: Any) -> Check | None:
 
 def _has_methods(methods: Sequence[str], name: str, given: Any) -> None:
     if not all(callable(getattr(given, method, None)) for method in methods):
-        expected = f"an object with {' and '.join(methods)}"
-        raise ShapeError(f"{name} is {shown(given)}, expected {expected}", name=name, given=given)
+        raise mismatch(name, given, f"an object with {' and '.join(methods)}")
 
 
 def _instance(kind: type, name: str, given: Any) -> None:
@@ -312,10 +311,10 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
                 problem = told  # it says which elements of the array are wrong
         else:
             return
-    problem = problem or f"{name} is {shown(given)}"
-    raise ShapeError(
-        f"{problem}, expected {' or '.join(dict.fromkeys(expected))}", name=name, given=given
-    )
+    wanted = " or ".join(dict.fromkeys(expected))
+    if problem:
+        raise ShapeError(f"{problem}, expected {wanted}", name=name, given=given)
+    raise mismatch(name, given, wanted)
 
 
 def _by_name(check: Check | None, name: str, given: Any) -> None:
@@ -343,7 +342,7 @@ def _several(check: Check | None, name: str, given: Any) -> None:
 def _numbers(count: int, name: str, given: Any) -> None:
     expected = f"{count} numbers"
     if isinstance(given, str | Mapping) or len(values := named(name, given, expected)) != count:
-        raise ShapeError(f"{name} is {shown(given)}, expected {expected}", name=name, given=given)
+        raise mismatch(name, given, expected)
     for k, value in enumerate(values):
         _number(f"{name}[{k}]", value)
 

@@ -44,6 +44,18 @@ def shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
+def mismatch(what: str, given: Any, expected: str, name: str = "") -> ShapeError:
+    """The error for what an argument cannot be; ``name`` is that of the argument."""
+    message = f"{what} is {shown(given)}, expected {expected}"
+    return ShapeError(message, name=name or what, given=given, expected=expected)
+
+
+def wrong_shape(what: str, given: tuple[int, ...], told: str, expected: Any) -> ShapeError:
+    """The error for an array of another shape than is told in words."""
+    message = f"{what} has shape {given}, expected {told}"
+    return ShapeError(message, name=what, given=given, expected=expected)
+
+
 def is_masked(value: Any) -> bool:
     """Whether some numbers of an array are masked. None are before somebody imports numpy.ma."""
     masked = sys.modules.get("numpy.ma")
@@ -70,16 +82,14 @@ def numbers(what: str, value: ArrayLike) -> Array:
         if is_masked(value):
             raise TypeError("some of its elements are masked")
     except (TypeError, ValueError, OverflowError, RuntimeError, BufferError) as error:
-        library = type(value).__module__.partition(".")[0]
-        problem = f"{what} is not an array of real numbers: {error}"
-        problem += _OPERATIONS.get(library, "")
+        wanted, library = "an array of real numbers", type(value).__module__.partition(".")[0]
         if isinstance(value, str):
-            problem = f"{what} is {shown(value)}, expected an array of real numbers"
+            raise mismatch(what, value, wanted) from None
         raise ShapeError(
-            problem,
+            f"{what} is not {wanted}: {error}{_OPERATIONS.get(library, '')}",
             name=what,
             given=type(value).__name__,
-            expected="an array of real numbers",
+            expected=wanted,
         ) from None
     return array if array.dtype == np.float32 else array.astype(float, copy=False)
 
@@ -111,13 +121,9 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
         and all(want is None or want == have for want, have in zip(tail, last, strict=True))
     )
     if not fits:
-        shown = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
-        raise ShapeError(
-            f"{what} has shape {array.shape}, expected ({shown})" + (f" for {of!r}" if of else ""),
-            name=what,
-            given=array.shape,
-            expected=tail,
-        )
+        sizes = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
+        told = f"({sizes})" + (f" for {of!r}" if of else "")
+        raise wrong_shape(what, array.shape, told, tail)
     return array
 
 
@@ -146,16 +152,14 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
 def one_name(what: str, given: Any) -> str:
     """A name. Whether something has this name is for the caller to check."""
     if not isinstance(given, str):
-        raise ShapeError(f"{what} is {shown(given)}, expected a name", name=what, given=given)
+        raise mismatch(what, given, "a name")
     return given
 
 
 def whole(what: str, given: Any) -> int:
     """An integer. True and False are refused."""
     if not isinstance(given, int | np.integer) or isinstance(given, bool):
-        raise ShapeError(
-            f"{what} is {shown(given)}, expected a whole number", name=what, given=given
-        )
+        raise mismatch(what, given, "a whole number")
     return int(given)
 
 
@@ -173,9 +177,7 @@ def truth(what: str, given: Any) -> bool:
     Raises ShapeError: For any other value, even if Python would take it as true or false.
     """
     if not isinstance(given, bool | np.bool_):
-        raise ShapeError(
-            f"{what} is {shown(given)}, expected True or False", name=what, given=given
-        )
+        raise mismatch(what, given, "True or False")
     return bool(given)
 
 
@@ -190,9 +192,7 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
     try:
         return tuple(names)
     except TypeError:
-        raise ShapeError(
-            f"{what} is {shown(names)}, expected {kind}", name=what, given=names
-        ) from None
+        raise mismatch(what, names, kind) from None
 
 
 def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
@@ -228,12 +228,7 @@ def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
     """A copy of an array for one state: ``size`` finite numbers, not a batch."""
     x = checked(what, value, size)
     if x.ndim != 1:
-        raise ShapeError(
-            f"{what} has shape {x.shape}, expected ({size},)",
-            name=what,
-            given=x.shape,
-            expected=(size,),
-        )
+        raise wrong_shape(what, x.shape, f"({size},)", (size,))
     return x.copy()
 
 
@@ -254,13 +249,8 @@ def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        expected = "a number" + (f" [{unit}]" if unit else "")
-        raise ShapeError(
-            f"{what} is {shown(value)}, expected {expected}" + (f"; {hint}" if hint else ""),
-            name=what,
-            given=value,
-            expected=expected,
-        ) from None
+        expected = "a number" + (f" [{unit}]" if unit else "") + (f"; {hint}" if hint else "")
+        raise mismatch(what, value, expected) from None
 
 
 def vector(what: str, value: Any) -> tuple[float, float, float]:
@@ -275,12 +265,7 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
             raise TypeError
         x, y, z = value
     except (TypeError, ValueError):
-        raise ShapeError(
-            f"{what} is {shown(value)}, expected three numbers",
-            name=what,
-            given=value,
-            expected="three numbers",
-        ) from None
+        raise mismatch(what, value, "three numbers") from None
     return number(f"{what}[0]", x), number(f"{what}[1]", y), number(f"{what}[2]", z)
 
 

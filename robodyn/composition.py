@@ -40,10 +40,10 @@ from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
     MinimalExpansion,
+    MinimalJointPositions,
     TreeExpansion,
 )
 from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements, TreeState
-from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.minimal.limits import FollowingLimits
 from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.model.changes.changes import Changes

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
-from robodyn.codegen.calls.arguments import as_inputs, as_outputs, check_count, rows
+from robodyn.codegen.calls.arguments import apart, as_inputs, as_outputs, check_count, rows
 from robodyn.codegen.calls.call_signature import CallSignature
 from robodyn.codegen.calls.symbols import call_with_symbols, symbolic_array
 from robodyn.codegen.kernels import Code, CompiledCode, Kernels
@@ -384,7 +384,7 @@ class Function(Generic[Result]):
         inputs, batch, dtype = as_inputs(self.code_inputs, arrays)
         results = as_outputs(self.outputs, out, batch, dtype)
         # Machine code assumes that outputs do not overlap inputs.
-        written = results if out is None else _apart(results, inputs)
+        written = results if out is None else apart(results, inputs)
         self._compute(self._float if dtype == np.float32 else self._double, inputs, written, batch)
         for result, computed in zip(results, written, strict=True):
             if result is not computed:
@@ -426,16 +426,6 @@ class Function(Generic[Result]):
         threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
-
-
-def _apart(results: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
-    """Results in memory of their own: new arrays for those that overlap inputs or each other."""
-    return [
-        np.empty_like(result)
-        if any(np.may_share_memory(result, x) for x in (*inputs, *results[:k]))
-        else result
-        for k, result in enumerate(results)
-    ]
 
 
 @functools.cache

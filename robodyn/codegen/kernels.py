@@ -9,10 +9,9 @@ from typing import Any, Protocol
 
 from robodyn.codegen.llvm.cache.object_code import program_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir, simple_ir
-from robodyn.codegen.llvm.target.once import Memo, making
-from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
@@ -97,7 +96,6 @@ class Kernels:
 
     def __init__(self, code: Code, dtype: str, table: Table | None) -> None:
         self._code, self._dtype, self._table = code, dtype, table
-        self._full: Memo[int] = Memo()
         self._addresses: dict[tuple[str, str], int] = {}
         self._called: dict[str, Any] = {}
         if table is not None:
@@ -105,7 +103,7 @@ class Kernels:
 
     def address(self, kind: str, name: str) -> int:
         """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
-        return self._full.get((kind, name), lambda: self._code.address(kind, name))
+        return self._code.address(kind, name)
 
     def current(self, kind: str, name: str) -> int:
         """Address in the best code that there is yet, for the entry too."""

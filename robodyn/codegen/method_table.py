@@ -31,26 +31,11 @@ class _Calls(threading.local):
         self.under_way: list[tuple[_Method, tuple[Any, ...], dict[str, Any]]] = []
 
 
-class _Form:
-    """Names of the parameters of a method, by what they are."""
-
-    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
-        def of(*roles: Role) -> list[Parameter]:
-            return [p for p in parameters if p.role in roles]
-
-        self.names = [p.name for p in parameters]
-        #: With the default of each.
-        self.arrays = [(p.name, p.default) for p in of(Role.ARRAY, Role.NUMBER)]
-        self.by_joint = [p.name for p in of(Role.BY_JOINT)]
-        self.options = [p.name for p in of(Role.OPTION)]
-
-
 class _Method:
     """A bound method whose calls go to machine code if possible, else to Python.
 
     method: The bound method written in Python.
     signature: Kept as long as what points to it.
-    form: Of its calls.
     calls: Of the table.
     """
 
@@ -58,20 +43,12 @@ class _Method:
     __slots__ = ("__dict__", "__weakref__", "_signature")
 
     _method: Callable[..., Any]
-    _form: _Form
     _calls: _Calls
     _signature: Signature
 
-    def __init__(
-        self,
-        method: Callable[..., Any],
-        signature: Signature,
-        form: _Form,
-        calls: _Calls,
-    ) -> None:
+    def __init__(self, method: Callable[..., Any], signature: Signature, calls: _Calls) -> None:
         kept: dict[str, Any] = {x: getattr(method, x) for x in functools.WRAPPER_ASSIGNMENTS}
-        kept |= {"_form": form, "_calls": calls}
-        self.__dict__.update(kept, __wrapped__=method, _method=method)
+        self.__dict__.update(kept, __wrapped__=method, _method=method, _calls=calls)
         object.__setattr__(self, "_signature", signature)
 
     @property  # type: ignore[misc]
@@ -110,49 +87,6 @@ class _Method:
             return self._method(*args, **kwargs)
         finally:
             under_way.pop()
-
-    def answered(
-        self,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        function: Function,
-        arrays: Sequence[Any],
-        finite: bool,
-        make: Callable[..., object] | None,
-        made_of: int,
-        place: Callable[[str | int], int | None] | None,
-    ) -> None:
-        """Let calls of the form of one go to a function; see `MethodTable.answered`."""
-        form = self._form
-        given = dict(zip(form.names, args, strict=False))
-        given.update(kwargs)
-        own = [x for x in (given.get(*default) for default in form.arrays) if x is not None]
-        filled = len(arrays) - len(own)
-        if filled < 0 or (filled and place is None) or function.table is None:
-            return
-        if any(x is not y for x, y in zip(own, arrays, strict=False)):
-            return
-        wrenches = given.get("wrenches") or {}
-        ports = function.inputs[len(own) :][:filled]
-        by_joint = _by_joint([given.get(x) for x in form.by_joint], [x.size for x in ports], place)
-        if by_joint is None or type(wrenches) is not dict:
-            return
-        names, places = by_joint
-        options = {x: given[x] for x in form.options if x in given}
-        few = sum(port.size for port in function.inputs) < function.outputs[0].size
-        look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
-        with making():
-            self._signature.add(
-                function.table,
-                {x: tuple(y) if type(y) is list else y for x, y in options.items()},
-                (*names, *wrenches),
-                look=look,
-                make=make,
-                made_of=made_of,
-                places=(*places, *[-1] * len(wrenches)),
-                by_joint=filled,
-                missing=[x for x, y in form.arrays if given.get(x, y) is None],
-            )
 
 
 def _by_joint(
@@ -225,7 +159,7 @@ class MethodTable:
         if fast is None or parameters is None:
             return method
         signature = Signature(fast.common, parameters, at_rest)
-        made: Callable[..., Any] = fast.type(method, signature, _Form(parameters), self._calls)
+        made: Callable[..., Any] = fast.type(method, signature, self._calls)
         fast.attach(made, signature)
         self._methods[name] = made
         return made
@@ -260,8 +194,39 @@ class MethodTable:
         if not under_way:
             return
         method, args, kwargs = under_way[-1]
-        if method is self._methods.get(name):
-            method.answered(args, kwargs, function, arrays, finite, make, made_of, place)
+        if method is not self._methods.get(name):
+            return
+        signature = method._signature
+        form = signature.layout
+        given = dict(zip(form.names, args, strict=False))
+        given.update(kwargs)
+        own = [x for x in (given.get(*default) for default in form.arrays) if x is not None]
+        filled = len(arrays) - len(own)
+        if filled < 0 or (filled and place is None) or function.table is None:
+            return
+        if any(x is not y for x, y in zip(own, arrays, strict=False)):
+            return
+        wrenches = given.get("wrenches") or {}
+        ports = function.inputs[len(own) :][:filled]
+        by_joint = _by_joint([given.get(x) for x in form.by_joint], [x.size for x in ports], place)
+        if by_joint is None or type(wrenches) is not dict:
+            return
+        names, places = by_joint
+        options = {x: given[x] for x, _ in form.options if x in given}
+        few = sum(port.size for port in function.inputs) < function.outputs[0].size
+        look = FiniteCheck.ARGUMENTS if finite and few else FiniteCheck.RESULTS
+        with making():
+            signature.add(
+                function.table,
+                {x: tuple(y) if type(y) is list else y for x, y in options.items()},
+                (*names, *wrenches),
+                look=look,
+                make=make,
+                made_of=made_of,
+                places=(*places, *[-1] * len(wrenches)),
+                by_joint=filled,
+                missing=[x for x, y in form.arrays if given.get(x, y) is None],
+            )
 
 
 @functools.cache

@@ -312,18 +312,9 @@ class Evaluator:
 
     # -- calls --------------------------------------------------------------------------------
 
-    def call(
-        self,
-        name: str,
-        arrays: tuple[ArrayLike, ...],
-        *,
-        base: BaseMotion | None = None,
-        out: Array | None = None,
-        wrenches: Wrenches | None = None,
-        **options: Any,
-    ) -> Array:
+    def call(self, name: str, arrays: tuple[ArrayLike, ...], **given: Any) -> Array:
         """The result of a quantity that has one array; arguments and errors as for `answer`."""
-        found: Array = self.answer(name, arrays, base=base, out=out, wrenches=wrenches, **options)
+        found: Array = self.answer(name, arrays, **given)
         return found
 
     def answer(
@@ -332,15 +323,9 @@ class Evaluator:
         arrays: tuple[ArrayLike, ...],
         *,
         method: str = "",
-        base: BaseMotion | None = None,
-        out: Array | None = None,
-        wrenches: Wrenches | None = None,
-        multipliers: Array | None = None,
-        stabilization: tuple[float, float] | None = None,
         make: Callable[..., Any] | None = None,
         of_inputs: bool = False,
-        fallback: Fallback | None = None,
-        **options: Any,
+        **given: Any,
     ) -> Any:
         """The result of a quantity, as the method of a robot returns it.
 
@@ -349,64 +334,54 @@ class Evaluator:
 
         arrays: Its inputs, in the order of the catalogue.
         method: Name of the method. Default: that of the quantity.
+        make, optional: Puts the result together, of the arrays that there are. It is always the
+            same for a form of call. Default: what the row of the quantity says.
+        of_inputs: ``make`` takes the inputs besides; those by joint may be None.
+        **given: As for `results`, which raises errors.
+        """
+        chosen, inputs, found = self._computed(name, arrays, **given)
+        make = make or chosen.make
+        count = len(inputs) if of_inputs else 0
+        if chosen.binds and given.get("stabilization") is None and self.rows is None:
+            assert chosen.function is not None
+            self._methods.answered(
+                method or name, chosen.function, arrays, finite=chosen.finite, make=make,
+                made_of=count, place=chosen.place,
+            )  # fmt: skip
+        return found if make is None or found is None else make(found, *inputs[:count])
+
+    def results(self, name: str, arrays: tuple[ArrayLike, ...], **given: Any) -> Any:
+        """All arrays of a quantity: a tuple where it has several.
+
         base, optional: Of a robot with a moving base. Default: at rest.
         out, optional: Written to and returned.
         wrenches (..., 6), optional
         multipliers, optional: Of constraints, where they are known; else the program finds them.
         stabilization, optional: Gains ``alpha``, ``beta`` [1/s], for loops that may be open.
-        make, optional: Puts the result together, of the arrays that there are. It is always the
-            same for a form of call. Default: what the row of the quantity says.
-        of_inputs: ``make`` takes the inputs besides; those by joint may be None.
         fallback, optional: Where the program does not hold. Default: that of the robot, if it has
             one.
-        **options: As for `function`.
+        Others are options, as for `function`.
+
         Raises ShapeError: For what does not fit, and where results are not finite because an input
             is not, or is too large.
         Raises SingularError: Where accelerations are not determined, because joints move no mass in
             that posture.
         Raises InconsistentStateError: Where a loop that is solved in closed form does not close.
         """
-        chosen, given, found = self._computed(
-            name, arrays, base, out, wrenches, multipliers, stabilization, fallback, options
-        )
-        make = make or chosen.make
-        count = len(given) if of_inputs else 0
-        if chosen.binds and stabilization is None and self.rows is None:
-            assert chosen.function is not None
-            self._methods.answered(
-                method or name, chosen.function, arrays, finite=chosen.finite, make=make,
-                made_of=count, place=chosen.place,
-            )  # fmt: skip
-        return found if make is None or found is None else make(found, *given[:count])
-
-    def results(
-        self,
-        name: str,
-        arrays: tuple[ArrayLike, ...],
-        *,
-        base: BaseMotion | None = None,
-        wrenches: Wrenches | None = None,
-        multipliers: Array | None = None,
-        stabilization: tuple[float, float] | None = None,
-        fallback: Fallback | None = None,
-        **options: Any,
-    ) -> Any:
-        """All arrays of a quantity: a tuple where it has several. Arguments as for `answer`."""
-        return self._computed(
-            name, arrays, base, None, wrenches, multipliers, stabilization, fallback, options
-        )[-1]
+        return self._computed(name, arrays, **given)[-1]
 
     def _computed(
         self,
         name: str,
         arrays: tuple[ArrayLike, ...],
-        base: BaseMotion | None,
-        out: Any,
-        wrenches: Wrenches | None,
-        multipliers: Array | None,
-        stabilization: tuple[float, float] | None,
-        fallback: Fallback | None,
-        options: Options,
+        *,
+        base: BaseMotion | None = None,
+        out: Any = None,
+        wrenches: Wrenches | None = None,
+        multipliers: Array | None = None,
+        stabilization: tuple[float, float] | None = None,
+        fallback: Fallback | None = None,
+        **options: Any,
     ) -> tuple[_Chosen, tuple[Any, ...], Any]:
         """The program that was chosen, its inputs, and the arrays of the quantity."""
         given: tuple[Any, ...] = (*arrays, *self._base_inputs(name, base))
@@ -415,7 +390,7 @@ class Evaluator:
             given = (*given, multipliers)
         if stabilization is not None:
             given = (*given, *self.programs.gains(stabilization))
-            options = {**options, "stabilization": True}
+            options["stabilization"] = True
         links: tuple[str, ...] = ()
         if wrenches is not None:
             wrenches = by_name("wrenches", wrenches)
@@ -443,7 +418,7 @@ class Evaluator:
         other = fallback or (self._fallbacks or {}).get(name)
         if other is not None:
             if stabilization is not None:
-                options = {**options, "stabilization": stabilization}
+                options["stabilization"] = stabilization
             found = other(Request(arrays, options, wrenches or {}, base, found))
             return chosen, given, found if out is None else written(found, out)
         assert f is not None, f"nothing computes {name}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from robodyn.arrays import named, shown
+from robodyn.arrays import mismatch, named
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.symbols import Symbols, symbols_of
 from robodyn.description.wrench import PointOfLink
@@ -16,7 +16,6 @@ from robodyn.equations.quantities.wrenches import GROUND
 from robodyn.errors import (
     ActuationError,
     SettingsError,
-    ShapeError,
     SingularError,
     UndeterminedWrenchError,
     UnknownNameError,
@@ -68,7 +67,10 @@ class FunctionOptions:
             joints = [x for sensor in chosen["sensors"] for x in _measured_joints(sensor)]
         if "joints" in quantity.options:
             joints = chosen["joints"] = self.wrench_joints(options.get("joints"))
-        setup = self._model.keeping(self._fixed_joints(tuple(joints)))
+        of_tree = (x for x in joints if x not in self._cuts)
+        setup = self._model.keeping(
+            tuple(x for x in of_tree if self._model.joints[x].kind is fixed.KIND)
+        )
         if chosen.get("symbols"):
             chosen["symbols"] = self._chosen_symbols(chosen["symbols"])
         else:
@@ -186,11 +188,10 @@ class FunctionOptions:
         """
         if joints is None:
             return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)
-        cuts = [c.name for c in self._model.setup.closures]
-        own = (*cuts, *self._model.joints)
+        own = (*self._cuts, *self._model.joints)
         names = tuple(x for x in named("joints", joints) if x != "base" or x in own)
         for name in names:
-            _ = name in cuts or self._model.joints[name]
+            _ = name in self._cuts or self._model.joints[name]
             if name in self.unplaced_wrenches:
                 raise UndeterminedWrenchError(name, self.unplaced_wrenches[name])
         return names
@@ -198,8 +199,12 @@ class FunctionOptions:
     @cached_property
     def unplaced_wrenches(self) -> Mapping[str, tuple[str, ...]]:
         """Constraints by joint, of joints whose wrench depends on where their forces act."""
-        cuts = [c.name for c in self._model.setup.closures]
-        return unplaced_wrenches(self._model.mechanism, cuts)
+        return unplaced_wrenches(self._model.mechanism, self._cuts)
+
+    @cached_property
+    def _cuts(self) -> tuple[str, ...]:
+        """Joints that are cut, and constraints between frames."""
+        return tuple(c.name for c in self._model.setup.closures)
 
     def exerted(self, name: str, options: Mapping[str, Any]) -> bool:
         """Whether what constraints exert counts, of a quantity of which it may."""
@@ -214,15 +219,7 @@ class FunctionOptions:
         """
         first = 1 if self._model.settings.base == "floating" else 0
         moving = (body.description.name for body in self._model.bodies.bodies[first:])
-        return (*moving, *(c.name for c in self._model.setup.closures))
-
-    def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
-        cuts = [c.name for c in self._model.setup.closures]
-        return tuple(
-            name
-            for name in joints
-            if name not in cuts and self._model.joints[name].kind is fixed.KIND
-        )
+        return (*moving, *self._cuts)
 
     def _check_mass(self, controlled: tuple[int, ...]) -> None:
         """Speeds that move no mass cannot be solved for."""
@@ -282,8 +279,4 @@ def _refuse_changeable(option: str, value: Any) -> None:
     try:
         hash(value)
     except TypeError:
-        raise ShapeError(
-            f"{option} is {shown(value)}, expected a name, names, or True or False",
-            name=option,
-            given=value,
-        ) from None
+        raise mismatch(option, value, "a name, names, or True or False") from None

@@ -9,7 +9,7 @@ speeds there are. Their geometry is the same object, of the robot that they are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -30,14 +30,6 @@ from robodyn.equations.quantities.common.numbers import (
 from robodyn.symbolic.graph import Program
 
 
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """A program without numbers, which is one function, or one with numbers."""
-
-    function: Function | None
-    code: SharedCode | None
-
-
 class SharedPrograms:
     """Programs of all copies of one robot that have its geometry.
 
@@ -47,7 +39,7 @@ class SharedPrograms:
     def __init__(self, root: Setup) -> None:
         self._root = root
         self._shapes: dict[object, int] = {}
-        self._found: Memo[_Shared] = Memo()
+        self._found: Memo[Function | SharedCode] = Memo()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -57,20 +49,25 @@ class SharedPrograms:
         with making():
             return self._shapes.setdefault(key, len(self._shapes))
 
-    def get(self, key: object, name: str, setup: Setup, options: Mapping[str, Any]) -> _Shared:
-        """A program of its key, traced for the first robot that asks for it."""
+    def get(
+        self, key: object, name: str, setup: Setup, options: Mapping[str, Any]
+    ) -> Function | SharedCode:
+        """A program of its key, traced for the first robot that asks for it.
 
-        def make() -> _Shared:
+        It is one function for all if no number of the robot enters it.
+        """
+
+        def make() -> Function | SharedCode:
             example = trial_numbers(self._root, setup, options)
             chosen = {**options, "numbers": example}
             program = trace(name, setup, chosen)
             before = sum(port.size for port in program.inputs[:-1])
             if max(program.needed, default=-1) >= before:
                 derived = derivatives_of(name, setup, chosen, program)
-                return _Shared(None, SharedCode(replace(program, derived=derived)))
+                return SharedCode(replace(program, derived=derived))
             alone: Program = replace(program, inputs=program.inputs[:-1])
             derived = derivatives_of(name, setup, options, alone)
-            return _Shared(Function(replace(alone, derived=derived)), None)
+            return Function(replace(alone, derived=derived))
 
         return self._found.get((name, key), make)
 
@@ -110,10 +107,7 @@ class CopiedFunctions:
             alike = ((x, _without_numbers(y)) for x, y in sorted(options.items()))
             key = (*alike, there, shape)
         shared = self._programs.get(key, name, self._setup, options)
-        if shared.function is not None:
-            return shared.function
-        assert shared.code is not None
-        return Function(Bound(shared.code, numbers))
+        return shared if isinstance(shared, Function) else Function(Bound(shared, numbers))
 
 
 def _without_numbers(option: object) -> object:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, named
+from robodyn.arrays import checked, named, wrong_shape
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import EquilibriumError, RobodynError, ShapeError
 from robodyn.linearization.linear_models import LinearModels
@@ -188,13 +188,8 @@ class Equilibria:
     def _one(self, name: str, x: ArrayLike, size: int, method: str) -> Array:
         array = checked(name, x, size, of=self._name)
         if array.ndim != 1:
-            raise ShapeError(
-                f"{name} has shape {array.shape}, expected ({size},): {method} takes one state at "
-                "a time",
-                name=name,
-                given=array.shape,
-                expected=(size,),
-            )
+            told = f"({size},): {method} takes one state at a time"
+            raise wrong_shape(name, array.shape, told, (size,))
         return array
 
     def _one_near(

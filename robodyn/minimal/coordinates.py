@@ -18,6 +18,7 @@ from robodyn.model.model import Model
 from robodyn.model.states import refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.following_positions import FollowingPositions
+from robodyn.parts.joint_positions import TreeJointPositions
 
 
 class TreeExpansion:
@@ -152,6 +153,25 @@ class MinimalExpansion:
 
 #: From a robot's own coordinates to those of its tree form; see `Robot.expand`.
 Expansion: TypeAlias = TreeExpansion | MinimalExpansion
+
+
+class MinimalJointPositions:
+    """Positions and speeds, by `TreeJointPositions` of the tree form at the same state.
+
+    tree_form: Of the same robot in tree coordinates.
+    """
+
+    def __init__(self, expansion: MinimalExpansion, tree_form: TreeJointPositions) -> None:
+        self._expansion, self._tree_form = expansion, tree_form
+
+    def positions(self, q: ArrayLike) -> dict[str, Array]:
+        """By joint name, shape (...) or (..., n) [rad, m]."""
+        return self._tree_form.positions(self._expansion.closed_positions(q))
+
+    def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
+        """By joint name, shape (...) or (..., n) [rad/s, m/s]."""
+        expansion = self._expansion
+        return self._tree_form.velocities(expansion.closed_positions(q), expansion.velocity(q, v))
 
 
 class ClosedPositions:

@@ -121,23 +121,19 @@ def own_coordinates(
 
 def _posture_beside(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> tuple[float, ...]:
     """A closed posture near the given one, which may have symmetries; else the given one."""
-    beside = tuple(float(x) for x in q + 0.01 * np.sin(1.0 + np.arange(len(q))))
-    try:
-        mass_diagonals_at(bodies, beside)
-        return beside
-    except (ValueError, ZeroDivisionError):
-        pass
-    exact = tuple(float(x) for x in q)
-    try:
-        mass_diagonals_at(bodies, exact)
-        return exact
-    except (ValueError, ZeroDivisionError):
-        raise AssemblyError(
-            f"loops of {tree_form.mechanism.name!r} do not close in these branches with the "
-            "independent joints at their neutral position",
-            residual=np.zeros(0),
-            q=q,
-        ) from None
+    for tried in (q + 0.01 * np.sin(1.0 + np.arange(len(q))), q):
+        posture = tuple(float(x) for x in tried)
+        try:
+            mass_diagonals_at(bodies, posture)
+            return posture
+        except (ValueError, ZeroDivisionError):
+            pass
+    raise AssemblyError(
+        f"loops of {tree_form.mechanism.name!r} do not close in these branches with the "
+        "independent joints at their neutral position",
+        residual=np.zeros(0),
+        q=q,
+    )
 
 
 def _linkages(

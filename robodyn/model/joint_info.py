@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -181,20 +181,15 @@ def _info(
 
 
 def limits_of(
-    tree: SpanningTree, nq: int, nv: int
+    joints: Iterable[JointInfo], nq: int, nv: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Lower and upper limits, shape (nq,), and those of velocities and efforts, shape (nv,)."""
     lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
     velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
-    q = v = 0
-    for joint in tree.joints:
-        if not joint.independent:
-            continue
-        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
-        limits = joint.joint.limits
+    for joint in joints:
+        limits = joint.limits
         if limits is not None:
-            velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
-            if joint_kind(joint.joint.kind).limited and kind_nq == 1:
-                lower[q], upper[q] = limits.lower, limits.upper
-        q, v = q + kind_nq, v + kind_nv
+            velocity[joint.v], effort[joint.v] = limits.velocity, limits.effort
+            if joint.kind.limited and joint.kind.nq == 1:
+                lower[joint.q], upper[joint.q] = limits.lower, limits.upper
     return lower, upper, velocity, effort

@@ -204,27 +204,17 @@ def model_of(
     blocks, infos = names_of(mechanism, effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
-    limits = limits_of(tree, bodies.nq, bodies.nv)
+    limits = limits_of(infos.values(), bodies.nq, bodies.nv)
     described = dict(mechanism.actuators)
     # in the order of the tree, which is that of q, also where joints follow others
     moved = tuple(x.joint.name for x in tree.joints if x.joint.name in described and x.joint.nv)
     free = tuple(n for n in names if not infos[n].kind.is_free)
     joints = Joints(infos, mechanism.name)
+    acting = moved if described else free
     return Model(
-        mechanism,
-        effective,
-        settings,
-        tree,
-        bodies,
-        setup,
-        blocks,
-        joints,
-        names,
-        moved if described else free,
-        *limits,
-        q,
-        joint_inertias,
-    )
+        mechanism, effective, settings, tree, bodies, setup, blocks, joints, names, acting,
+        *limits, q, joint_inertias,
+    )  # fmt: skip
 
 
 def checked_masses(

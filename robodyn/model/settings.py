@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values
-from robodyn.arrays import expect, named, numbers, shown
+from robodyn.arrays import expect, mismatch, named, numbers, shown
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.ground import Ground
 from robodyn.literals import Base, Coordinates, RotorModel
@@ -158,9 +158,7 @@ def _position(name: str, given: Any) -> tuple[float, ...]:
     try:
         return tuple(np.ravel(numbers("near", given)).tolist())
     except ShapeError:
-        raise ShapeError(
-            f"near[{name!r}] is {shown(given)}, expected numbers", name="near"
-        ) from None
+        raise mismatch(f"near[{name!r}]", given, "numbers", "near") from None
 
 
 def _ground(given: Any) -> tuple[Ground, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, named_alone, numbers
+from robodyn.arrays import all_finite, named_alone, numbers, wrong_shape
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo, part_names, part_of
 from robodyn.model.model import Model
@@ -201,12 +201,8 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
     array = numbers(what, values)
     nv = model.bodies.nv
     if array.ndim == 0 or array.shape[-1] != nv:
-        raise ShapeError(
-            f"{what} has shape {array.shape}, expected (..., {nv}) or a mapping by joint name",
-            name=what,
-            given=array.shape,
-            expected=(nv,),
-        )
+        told = f"(..., {nv}) or a mapping by joint name"
+        raise wrong_shape(what, array.shape, told, (nv,))
     if array.ndim == 1:
         row: list[float] = array.tolist()
         if not any(map(math.isinf, row)):
@@ -230,10 +226,5 @@ def _split(what: str, name: str, value: ArrayLike, width: int) -> list[Array]:
     if width == 1:
         return [array]
     if array.ndim == 0 or array.shape[-1] != width:
-        raise ShapeError(
-            f"{what}[{name!r}] has shape {array.shape}, expected (..., {width})",
-            name=what,
-            given=array.shape,
-            expected=(width,),
-        )
+        raise wrong_shape(f"{what}[{name!r}]", array.shape, f"(..., {width})", (width,))
     return [array[..., k] for k in range(width)]

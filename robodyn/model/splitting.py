@@ -22,6 +22,7 @@ from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError
 from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import fixed, joint_kind
+from robodyn.model.references import joints_referred_to
 from robodyn.topology.spanning_tree import cut_joints
 
 
@@ -57,14 +58,8 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
 
 def _needing_coordinates(mechanism: Mechanism) -> set[str]:
     """Joints with motors, and those that others, constraints or forces refer to."""
-    needed = {name for name, _ in mechanism.actuators}
-    for joint in mechanism.joints:
-        if joint.mimic is not None:
-            needed |= {joint.name, joint.mimic.joint}
-    for constraint in mechanism.constraints:
-        needed |= {*constraint.joints}
-    needed |= {force.joint for force in mechanism.forces}
-    needed |= {joint for loop in mechanism.followers for joint in loop.joints}
+    needed = {*joints_referred_to(mechanism)}
+    needed |= {joint.name for joint in mechanism.joints if joint.mimic is not None}
     for coupling in mechanism.couplings:
         over, under = branches(mechanism, coupling)
         needed |= {*over, *under}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, numbers, refuse_not_finite
+from robodyn.arrays import all_finite, numbers, refuse_not_finite, wrong_shape
 from robodyn.errors import InconsistentStateError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
@@ -57,12 +57,8 @@ def refuse_wrong_array(model: Model, name: str, given: ArrayLike) -> None:
     if (size is None or x.shape[-1:] == (size,)) and all_finite(x):
         return
     if size is not None and x.shape[-1:] != (size,):
-        raise ShapeError(
-            f"{name} has shape {x.shape}, expected (..., {size}) for {model.mechanism.name!r}",
-            name=name,
-            given=x.shape,
-            expected=(size,),
-        )
+        told = f"(..., {size}) for {model.mechanism.name!r}"
+        raise wrong_shape(name, x.shape, told, (size,))
     port = Port(name, x.shape[-1:])
     refuse_not_finite(name, x, len(port.shape), partial(_joint, model, port))
 

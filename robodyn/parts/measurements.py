@@ -18,6 +18,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.symbolic_calls import of_symbols
 
 #: Names of inputs in messages.
 _WORDS = {"v": "speeds v", "a": "accelerations a"}
@@ -74,14 +75,9 @@ class SensorReadings:
         if "tau" in given:
             raise ShapeError("tau is given beside symbols: give accelerations a", name="tau")
         names = tuple(x.name for x in read)
-        links = {"wrenches": tuple(wrenches)} if wrenches else {}
-        f = self._evaluator.programs.function("measure", sensors=names, **links)
-        state = _inputs(read, *(given.get(x) for x in ("q", "v", "a")))
-        arrays = {port.name: x for port, x in zip(f.inputs, state, strict=False)}
-        arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
-        rest = [port.name for port in f.inputs if port.name not in arrays]
-        arrays |= dict(zip(rest, self._evaluator.environment("measure", base), strict=True))
-        return _by_name(names, f(*(arrays[port.name] for port in f.inputs)))
+        state = dict(zip("qva", _inputs(read, *map(given.get, "qva")), strict=False))
+        found = of_symbols(self._evaluator, "measure", state, wrenches, base, sensors=names)
+        return _by_name(names, found)
 
 
 def _by_name(names: tuple[str, ...], found: Any) -> dict[str, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +13,9 @@ from robodyn.description import Mechanism
 from robodyn.description.stick_figure import JointMark, joint_marks
 from robodyn.errors import ShapeError
 from robodyn.joints import fixed
-from robodyn.model.joint_info import Joints
 from robodyn.pictures.stick_figure import Arrow, Dot, Gap, StickFigure
 from robodyn.results import LoopGap
 from robodyn.tolerances import LOOP_GAP_SHOWN, PLANAR
-
-
-class _Described(Protocol):
-    """The part of the interface of `Robot` that is used here."""
-
-    @property
-    def mechanism(self) -> Mechanism: ...
-    @property
-    def joints(self) -> Joints: ...
-    @property
-    def actuated_joints(self) -> tuple[str, ...]: ...
-    @property
-    def link_names(self) -> tuple[str, ...]: ...
-    @property
-    def base(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +68,13 @@ def _bodies(mechanism: Mechanism, marks: tuple[JointMark, ...], root: str) -> tu
 
 
 class PosturePicture:
-    """Makes stick figures of a robot."""
+    """Makes stick figures of a robot.
 
-    def __init__(self, robot: _Described) -> None:
+    robot: A `Robot`, of which the description, names of links, joints and motors, and the base are
+        seen.
+    """
+
+    def __init__(self, robot: Any) -> None:
         closing = [name for name, joint in robot.joints.items() if joint.closure]
         self._marks = joint_marks(robot.mechanism, closing)
         self._motors, self._root = frozenset(robot.actuated_joints), robot.link_names[0]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite, together
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.arrays import finite, together, wrong_shape
+from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
@@ -115,7 +115,7 @@ def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) ->
     """A posture given to `Robot.assemble` or `loop_gaps`, quaternions normalised, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
-        told = f"q has shape {guess.shape}, expected ({space.nq},): one posture at a time"
-        raise ShapeError(told, name="q", given=guess.shape)
+        told = f"({space.nq},): one posture at a time"
+        raise wrong_shape("q", guess.shape, told, (space.nq,))
     finite(q=guess)
     return space.normalised("q", guess)

@@ -9,6 +9,7 @@ from robodyn.arrays import named
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
+from robodyn.motion.base_motion import BaseMotion
 
 #: Options of functions that are names.
 _NAMES = frozenset({"frames"})
@@ -48,9 +49,21 @@ class SymbolicCalls:
                 name=key,
                 given=value,
             )
-        links = {"wrenches": tuple(wrenches)} if wrenches else {}
-        f = self._evaluator.programs.function(name, **options, **links)
-        arrays |= {f"wrench:{link}": x for link, x in wrenches.items()}
-        rest = [port.name for port in f.inputs if port.name not in arrays]
-        arrays |= dict(zip(rest, self._evaluator.environment(name, base), strict=True))
-        return f(*(arrays[port.name] for port in f.inputs))
+        return of_symbols(self._evaluator, name, arrays, wrenches, base, **options)
+
+
+def of_symbols(
+    evaluator: Evaluator,
+    name: str,
+    arrays: Mapping[str, Any],
+    wrenches: Mapping[str, Any],
+    base: BaseMotion | None,
+    **options: Any,
+) -> Any:
+    """What the function of a quantity gives for symbols: arrays by name, wrenches by link."""
+    links = {"wrenches": tuple(wrenches)} if wrenches else {}
+    f = evaluator.programs.function(name, **options, **links)
+    given = {**arrays, **{f"wrench:{link}": x for link, x in wrenches.items()}}
+    rest = [port.name for port in f.inputs if port.name not in given]
+    given |= zip(rest, evaluator.environment(name, base), strict=True)
+    return f(*(given[port.name] for port in f.inputs))

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array
-from robodyn.arrays import checked, number
+from robodyn.arrays import checked, number, wrong_shape
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.pictures.pole_map import draw_poles
 from robodyn.state_space.mode import Mode, scaled
@@ -91,15 +91,12 @@ class StateSpace:
         acceleration : ndarray, shape (..., k)
         """
         batch = A.shape[:-2]
-        C, D = (np.broadcast_to(x, (*batch, *x.shape[-2:])).copy() for x in self._one_of_batch)
+        first = (0,) * (self.A.ndim - 2)
+        of_one = self.C[first], self.D[first]
+        C, D = (np.broadcast_to(x, (*batch, *x.shape[-2:])).copy() for x in of_one)
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, A=A, B=B, C=C, D=D, acceleration=acceleration)
         return made
-
-    @property
-    def _one_of_batch(self) -> tuple[Array, Array]:
-        first = (0,) * (self.A.ndim - 2)
-        return self.C[first], self.D[first]
 
     def __repr__(self) -> str:
         sampled = "" if self.dt is None else f", every {self.dt:g} s"
@@ -132,7 +129,10 @@ class StateSpace:
     def modes(self) -> tuple[Mode, ...]:
         """A mode for each pole, in the order of `poles`; one of each pair of complex poles."""
         self._one("modes")
-        values, vectors = np.linalg.eig(self.A)
+        return self._modes(*np.linalg.eig(self.A))
+
+    def _modes(self, values: Array, vectors: Array) -> tuple[Mode, ...]:
+        """Modes with some eigenvalues and eigenvectors, one of each pair of complex ones."""
         rates = self._rates(values.astype(complex))
         return tuple(
             Mode(complex(rates[k]), scaled(vectors[:, k], self.states), self.states)
@@ -199,7 +199,8 @@ class StateSpace:
         >>> figure = model.plot(axes=Figure().subplots())
         """
         one = self.A.ndim == 2
-        names = [(_place(mode, self.dt), mode.name.removeprefix("q:")) for mode in self._named()]
+        modes = self.modes if one else ()
+        names = [(_place(mode, self.dt), mode.name.removeprefix("q:")) for mode in modes]
         title = f"poles: {self.stability}" if one else f"poles of {self.A[..., 0, 0].size} models"
         return draw_poles(
             path,
@@ -209,9 +210,6 @@ class StateSpace:
             title=title,
             axes=axes,
         )
-
-    def _named(self) -> tuple[Mode, ...]:
-        return self.modes if self.A.ndim == 2 else ()
 
     # -- what inputs reach --------------------------------------------------------------------
 
@@ -242,13 +240,7 @@ class StateSpace:
         if not rest.shape[1]:
             return ()
         values, vectors = np.linalg.eig(rest.T @ scaled_A.T @ rest)
-        left = (rest @ vectors) / units[:, None]
-        rates = self._rates(values.astype(complex))
-        return tuple(
-            Mode(complex(rates[k]), scaled(left[:, k], self.states), self.states)
-            for k in order(rates)
-            if values[k].imag >= 0.0
-        )
+        return self._modes(values, (rest @ vectors) / units[:, None])
 
     # -- other forms --------------------------------------------------------------------------
 
@@ -363,12 +355,7 @@ def _of_one_batch(matrices: dict[str, Array]) -> dict[str, Array]:
 
 def _expect(name: str, matrix: Array, shape: tuple[int, ...]) -> None:
     if matrix.shape[-2:] != shape:
-        raise ShapeError(
-            f"{name} has shape {matrix.shape}, expected (..., {shape[0]}, {shape[1]})",
-            name=name,
-            given=matrix.shape,
-            expected=shape,
-        )
+        raise wrong_shape(name, matrix.shape, f"(..., {shape[0]}, {shape[1]})", shape)
 
 
 def _plain(names: tuple[str, ...]) -> list[str]:

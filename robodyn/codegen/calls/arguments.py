@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import numbers
+from robodyn.arrays import numbers, wrong_shape
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
@@ -28,20 +28,15 @@ def check_axes(port: Port, shape: tuple[int, ...]) -> None:
     """Raise `ShapeError` unless the last axes are those of the port."""
     tail = len(shape) - len(port.shape)
     if tail < 0 or shape[tail:] != port.shape:
-        raise ShapeError(
-            f"{port.name} has shape {shape}, expected {_described(port.shape)}",
-            name=port.name,
-            given=shape,
-            expected=port.shape,
-        )
+        raise wrong_shape(port.name, shape, _described(port.shape), port.shape)
 
 
-def check_count(ports: Sequence[Port], count: int) -> None:
+def check_count(ports: Sequence[Port], count: int, what: str = "arrays") -> None:
     """Raise `ShapeError` unless there are as many arrays as ports."""
     if count != len(ports):
         names = ", ".join(port.name for port in ports)
         raise ShapeError(
-            f"{count} arrays given, expected {len(ports)}: {names}",
+            f"{count} {what} given, expected {len(ports)}: {names}",
             name="arguments",
             given=count,
             expected=len(ports),
@@ -131,6 +126,19 @@ def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> N
         raise ShapeError(
             f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
         )
+
+
+def apart(results: Sequence[Any], inputs: Sequence[Any], library: Any = np) -> list[Any]:
+    """Results in memory of their own: new arrays for those that overlap inputs or each other.
+
+    library: Of the arrays: numpy or cupy.
+    """
+    return [
+        library.empty_like(result)
+        if any(library.may_share_memory(result, x) for x in (*inputs, *results[:k]))
+        else result
+        for k, result in enumerate(results)
+    ]
 
 
 def written(result: Array, out: Array | None) -> Array:

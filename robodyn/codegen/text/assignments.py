@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from robodyn.symbolic.graph import (
     ADD,
@@ -22,6 +23,9 @@ from robodyn.symbolic.graph import (
     Program,
 )
 
+#: Operations that stand between their operands.
+_VERBS = {ADD: "+", MUL: "*", DIV: "/"}
+
 #: Words of C and C++, and functions and macros that generated code calls.
 C_WORDS = frozenset(
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t "
@@ -36,61 +40,68 @@ C_WORDS = frozenset(
     "atan2f fabsf isfinite main INFINITY NAN NULL".split()
 )
 
-Text = Callable[[float], str]
+
+@dataclass(frozen=True)
+class Language:
+    """How a language of text writes what programs consist of.
+
+    number: Text of a constant.
+    element: Text of an element, from the array's name, its port and the index.
+    call: Text of a function, which stands first, of its arguments.
+    select: Text of a choice: a comparison, and the texts where it holds and where it does not.
+    functions: Functions that have other names than in numpy.
+    """
+
+    number: Callable[[float], str]
+    element: Callable[[str, Port, int], str]
+    select: str
+    call: str = "{}({})"
+    functions: Mapping[str, str] = field(default_factory=dict)
 
 
-def _operand(program: Program, edge: int, number: Text) -> str:
-    graph, node = program.graph, edge >> 1
-    sign = "-" if edge & 1 else ""
-    if graph.op[node] == CONST:
-        return f"({sign}{number(graph.value[node])})" if sign else number(graph.value[node])
-    return f"(-t{node})" if sign else f"t{node}"
+#: What is assigned to, and the expression.
+Assignment = tuple[str, str]
 
 
 def assignments(
-    program: Program,
-    *,
-    symbol: Callable[[int], str],
-    number: Text,
-    call: Callable[[str, str], str],
-    select: Callable[[str, str, str], str],
-    functions: Mapping[str, str],
-) -> Iterator[tuple[str, str]]:
-    """Name and expression of each node, in order of evaluation.
+    program: Program, names: Sequence[str], language: Language
+) -> tuple[list[Assignment], list[Assignment]]:
+    """All nodes in order of evaluation, each with a name of its own, and then all outputs.
 
-    symbol: Text of a scalar input.
-    number: Text of a constant.
-    call: Text of a function of its arguments.
-    select: Text of a choice: from a comparison, and the texts where it holds and where it does not.
-    functions: Functions that have other names than in numpy.
+    names: Of all arrays, from `argument_names`.
     """
-    graph = program.graph
+    graph, nodes = program.graph, []
+    places = [
+        language.element(name, port, k)
+        for name, port in zip(names, (*program.inputs, *program.outputs), strict=True)
+        for k in range(port.size)
+    ]
+
+    def operand(edge: int) -> str:
+        node = edge >> 1
+        text = language.number(graph.value[node]) if graph.op[node] == CONST else f"t{node}"
+        return f"(-{text})" if edge & 1 else text
+
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        name = f"t{node}"
-        if op == CONST:
+        if op in (CONST, LESS, LESS_EQUAL, SIDES):  # which are a part of what uses them
             continue
+        given = [operand(edge) for edge in graph.operands(node)]
         if op == INPUT:
-            yield name, symbol(a)
-        elif op == ADD:
-            verb = "-" if b & 1 else "+"
-            left, right = _operand(program, a, number), _operand(program, b & -2, number)
-            yield name, f"{left} {verb} {right}"
-        elif op in (MUL, DIV):
-            verb = "*" if op == MUL else "/"
-            yield name, f"{_operand(program, a, number)} {verb} {_operand(program, b, number)}"
-        elif op not in (LESS, LESS_EQUAL, SIDES):  # which are a part of what selects
-            given = [_operand(program, edge, number) for edge in graph.operands(node)]
-            if op == SELECT:
-                verb = "<" if graph.op[a >> 1] == LESS else "<="
-                yield name, select(f"{given[0]} {verb} {given[1]}", *given[2:])
-            else:
-                yield name, call(functions.get(FUNCTIONS[op], FUNCTIONS[op]), ", ".join(given))
-
-
-def results(program: Program, number: Text) -> list[str]:
-    """Text of each output scalar."""
-    return [_operand(program, edge, number) for edge in program.results]
+            text = places[a]
+        elif op == ADD and b & 1:
+            text = f"{given[0]} - {operand(b ^ 1)}"
+        elif op in _VERBS:
+            text = f"{given[0]} {_VERBS[op]} {given[1]}"
+        elif op == SELECT:
+            verb = "<" if graph.op[a >> 1] == LESS else "<="
+            text = language.select.format(f"{given[0]} {verb} {given[1]}", *given[2:])
+        else:
+            name = language.functions.get(FUNCTIONS[op], FUNCTIONS[op])
+            text = language.call.format(name, ", ".join(given))
+        nodes.append((f"t{node}", text))
+    written = places[len(places) - len(program.results) :]
+    return nodes, list(zip(written, map(operand, program.results), strict=True))
 
 
 def legal_name(name: str, reserved: Collection[str] = ()) -> str:
@@ -139,23 +150,6 @@ def indices(port: Port, k: int, first: int = 0) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def places(
-    program: Program, names: list[str], element: Callable[[str, Port, int], str]
-) -> tuple[list[str], list[str]]:
-    """Text of each number of the inputs, and of each number of the outputs.
-
-    names: Of all arrays, from `argument_names`.
-    element: Text of an element, from the array's name, its port and the index.
-    """
-    texts = [
-        element(name, port, k)
-        for name, port in zip(names, (*program.inputs, *program.outputs), strict=True)
-        for k in range(port.size)
-    ]
-    first = len(texts) - len(program.results)
-    return texts[:first], texts[first:]
-
-
 def literal(x: float, dtype: str) -> str:
     """A number as C has it."""
     if dtype == "float" and isinstance(x, ByPrecision):
@@ -176,20 +170,13 @@ def statements(
     names: Of all arrays, from `argument_names`.
     element: Text of an element, from the array's name, its port and the index.
     """
-    suffix = "" if dtype == "double" else "f"
-    given, written = places(program, names, element)
-
-    def number(x: float) -> str:
-        return literal(x, dtype)
-
-    for left, right in assignments(
-        program,
-        symbol=given.__getitem__,
-        number=number,
-        call=lambda function, x: f"{function}{suffix}({x})",
-        select=lambda condition, a, b: f"{condition} ? {a} : {b}",
+    language = Language(
+        lambda x: literal(x, dtype),
+        element,
+        select="{} ? {} : {}",
+        call="{}({})" if dtype == "double" else "{}f({})",
         functions={"abs": "fabs", "arctan2": "atan2"},
-    ):
-        yield f"const {dtype} {left} = {right};"
-    for place, value in zip(written, results(program, number), strict=True):
-        yield f"{place} = {value};"
+    )
+    nodes, outputs = assignments(program, names, language)
+    yield from (f"const {dtype} {left} = {right};" for left, right in nodes)
+    yield from (f"{place} = {value};" for place, value in outputs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.codegen.calls.arguments import check_axes, common_batch
+from robodyn.codegen.calls.arguments import apart, check_axes, check_count, common_batch
 from robodyn.codegen.text.assignments import (
     C_WORDS,
     argument_names,
@@ -98,12 +98,7 @@ class CudaFunction:
                 self._rows(port, x, batch) for port, x in zip(self.inputs, views, strict=True)
             ]
             # The kernel is promised that what it writes is not what it reads.
-            written = [
-                self._cupy.empty_like(result)
-                if any(self._cupy.may_share_memory(result, x) for x in (*inputs, *results[:k]))
-                else result
-                for k, result in enumerate(results)
-            ]
+            written = apart(results, inputs, self._cupy)
             self._launch(math.prod(batch), [*inputs, *written])
             for result, computed in zip(results, written, strict=True):
                 if result is not computed:
@@ -114,14 +109,8 @@ class CudaFunction:
 
     def _views(self, ports: Sequence[Port], arrays: Sequence[Any], what: str) -> list[Any]:
         """The arrays, as cupy sees them."""
-        if len(arrays) != len(ports):
-            names = ", ".join(port.name for port in ports)
-            raise ShapeError(
-                f"{len(arrays)} {what} given, expected {len(ports)}: {names}",
-                name="arguments",
-                given=len(arrays),
-                expected=len(ports),
-            )
+        check_count(ports, len(arrays), what)
+        views = []
         for port, array in zip(ports, arrays, strict=True):
             if not hasattr(array, "__cuda_array_interface__"):
                 raise ShapeError(
@@ -131,11 +120,11 @@ class CudaFunction:
                     given=type(array).__name__,
                     expected=port.shape,
                 )
-        views = [self._cupy.asarray(array) for array in arrays]
-        for port, view in zip(ports, views, strict=True):
+            view = self._cupy.asarray(array)
             check_axes(port, view.shape)
             if view.dtype.kind not in "fiub":
                 raise ShapeError(f"the elements of {port.name} are {view.dtype}", name=port.name)
+            views.append(view)
         return views
 
     def _rows(self, port: Port, view: Any, batch: tuple[int, ...]) -> Any:

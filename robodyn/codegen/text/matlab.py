@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import (
+    Language,
     argument_names,
     assignments,
     indices,
-    places,
     plain,
-    results,
 )
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
@@ -114,7 +113,6 @@ def _kind(dtype: str) -> str:
 
 def _statements(program: Program, names: Sequence[str], kind: str) -> Iterator[str]:
     """Lines that compute all outputs."""
-    given, written = places(program, list(names), _element)
 
     def number(x: float) -> str:
         value = x.single if kind == "single" and isinstance(x, ByPrecision) else float(x)
@@ -122,19 +120,13 @@ def _statements(program: Program, names: Sequence[str], kind: str) -> Iterator[s
             return repr(value)
         return "NaN" if math.isnan(value) else "Inf"
 
-    for left, right in assignments(
-        program,
-        symbol=given.__getitem__,
-        number=number,
-        call=lambda function, x: f"{function}({x})",
-        select=lambda condition, a, b: f"select({condition}, {a}, {b})",
-        functions={"sqrt": "real_sqrt", "arctan2": "atan2"},
-    ):
-        yield f"  {left} = {right};"
+    functions = {"sqrt": "real_sqrt", "arctan2": "atan2"}
+    language = Language(number, _element, select="select({}, {}, {})", functions=functions)
+    nodes, outputs = assignments(program, names, language)
+    yield from (f"  {left} = {right};" for left, right in nodes)
     for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
         yield f"  {array} = zeros({_sizes(port)}, '{kind}');"
-    for place, value in zip(written, results(program, number), strict=True):
-        yield f"  {place} = {value};"
+    yield from (f"  {place} = {value};" for place, value in outputs)
 
 
 def _sizes(port: Port) -> str:

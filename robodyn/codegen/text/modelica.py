@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from robodyn.codegen.text.assignments import (
+    Language,
     argument_names,
     assignments,
     indices,
-    places,
     plain,
-    results,
 )
 from robodyn.errors import SettingsError
 from robodyn.symbolic.graph import Port, Program
@@ -54,7 +53,6 @@ def modelica_function(program: Program, name: str, about: str) -> str:
     Raises SettingsError: For equations with infinite numbers, which Modelica cannot write.
     """
     names = argument_names(program, {*RESERVED, name})
-    given, written = places(program, names, _element)
 
     def number(x: float) -> str:
         if math.isnan(x):  # a side of a selection: where it is taken, there is no number
@@ -66,16 +64,9 @@ def modelica_function(program: Program, name: str, about: str) -> str:
             )
         return repr(float(x))
 
-    body = list(
-        assignments(
-            program,
-            symbol=given.__getitem__,
-            number=number,
-            call=lambda function, x: f"{function}({x})",
-            select=lambda condition, a, b: f"if {condition} then {a} else {b}",
-            functions={"sqrt": "real_sqrt", "arctan2": "atan2"},
-        )
-    )
+    functions = {"sqrt": "real_sqrt", "arctan2": "atan2"}
+    language = Language(number, _element, select="if {} then {} else {}", functions=functions)
+    body, outputs = assignments(program, names, language)
     lines = [f'function {name} "{plain(about)}"']
     for k, (array, port) in enumerate(zip(names, (*program.inputs, *program.outputs), strict=True)):
         way = "input" if k < len(program.inputs) else "output"
@@ -85,9 +76,7 @@ def modelica_function(program: Program, name: str, about: str) -> str:
         lines.append("protected")
         lines += [f"  Real {left};" for left, _ in body]
     lines.append("algorithm")
-    lines += [f"  {left} := {right};" for left, right in body]
-    values = results(program, number)
-    lines += [f"  {place} := {value};" for place, value in zip(written, values, strict=True)]
+    lines += [f"  {left} := {right};" for left, right in (*body, *outputs)]
     return "\n".join([*lines, f"end {name};", ""])
 
 

@@ -8,12 +8,11 @@ import math
 from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import (
+    Language,
     argument_names,
     assignments,
     indices,
-    places,
     plain,
-    results,
 )
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
@@ -90,30 +89,19 @@ def _kind(dtype: str) -> str:
 
 def _statements(program: Program, names: list[str], kind: str) -> Iterator[str]:
     """Lines that compute all outputs."""
-    given, written = places(program, names, _element)
 
     def number(x: float) -> str:
         value = x.single if kind == "np.float32" and isinstance(x, ByPrecision) else float(x)
         return repr(value) if math.isfinite(value) else f"np.{value!r}"
 
-    lines = [
-        f"        {left} = {right}"
-        for left, right in assignments(
-            program,
-            symbol=given.__getitem__,
-            number=number,
-            call=lambda f, x: f"np.{f}({x})",
-            select=lambda condition, a, b: f"np.where({condition}, {a}, {b})",
-            functions={},
-        )
-    ]
-    if lines:
+    language = Language(number, _element, select="np.where({}, {}, {})", call="np.{}({})")
+    nodes, outputs = assignments(program, names, language)
+    if nodes:
         yield '    with np.errstate(all="ignore"):'
-        yield from lines
+        yield from (f"        {left} = {right}" for left, right in nodes)
     for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
         yield f"    {array} = np.empty((*batch, *{port.shape!r}), {kind})"
-    for place, value in zip(written, results(program, number), strict=True):
-        yield f"    {place} = {value}"
+    yield from (f"    {place} = {value}" for place, value in outputs)
 
 
 def _element(array: str, port: Port, k: int) -> str:

@@ -14,9 +14,13 @@ from robodyn.codegen.llvm.batches.thread_pool import SHARED
 from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.binding import bind
-from robodyn.codegen.vectorcall.blocks import HIDDEN, blocks_function, stream_function
+from robodyn.codegen.vectorcall.blocks import (
+    HIDDEN,
+    blocks_function,
+    look_function,
+    stream_function,
+)
 from robodyn.codegen.vectorcall.entry_builder import EntryBuilder
-from robodyn.codegen.vectorcall.finite import look_function
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
 from robodyn.codegen.vectorcall.outputs import check_given, make_outputs, make_result
 from robodyn.codegen.vectorcall.signature import FiniteCheck

@@ -101,25 +101,33 @@ class Parameter:
     positional: bool = False
 
 
-class _Layout(NamedTuple):
-    """What the signatures of some parameters have in common."""
+class Layout(NamedTuple):
+    """What the signatures of some parameters have in common.
+
+    names: Of all parameters.
+    arrays: Names of arrays and numbers, with the default of each.
+    by_joint: Names.
+    options: Names and defaults.
+    defaults: Of options.
+    can_be_plain: Calls may pass nothing but the arrays.
+    """
 
     words: list[int]
     kept: list[object]
+    names: list[str]
+    arrays: list[tuple[str, object]]
+    by_joint: list[str]
     options: list[tuple[str, object]]
-    names: set[str]
     defaults: tuple[object, ...]
     can_be_plain: bool
-    arrays: list[str]
-    no_names: tuple[None, ...]
 
 
 #: Layouts of tuples of parameters, which are kept, by the identity of the tuple: defaults that are
 #: equal, as 1 and True are, may not be the same.
-_layouts: dict[int, tuple[Sequence[Parameter], _Layout]] = {}
+_layouts: dict[int, tuple[Sequence[Parameter], Layout]] = {}
 
 
-def _layout_of(parameters: Sequence[Parameter]) -> _Layout:
+def _layout_of(parameters: Sequence[Parameter]) -> Layout:
     """The layout of some parameters, which is kept for tuples."""
     known = _layouts.get(id(parameters))
     if known is not None:
@@ -130,12 +138,13 @@ def _layout_of(parameters: Sequence[Parameter]) -> _Layout:
     return layout
 
 
-def _layout(parameters: Sequence[Parameter]) -> _Layout:
+def _layout(parameters: Sequence[Parameter]) -> Layout:
     words = dict.fromkeys(SIGNATURE, 0)
     words["parameters"] = len(parameters)
     words["positional"] = sum(p.positional for p in parameters)
     words["arrays"] = arrays = sum(p.role in _ARRAYS for p in parameters)
-    words["by_joint"] = by_joint = sum(p.role is Role.BY_JOINT for p in parameters)
+    by_joint = [p.name for p in parameters if p.role is Role.BY_JOINT]
+    words["by_joint"] = len(by_joint)
     roles = [p.role for p in parameters if p.positional]
     words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
     values, kept = [words[name] for name in SIGNATURE], list[object]()
@@ -152,15 +161,15 @@ def _layout(parameters: Sequence[Parameter]) -> _Layout:
     options = [(p.name, p.default) for p in parameters if p.role is Role.OPTION]
     defaults = tuple(default for _, default in options)
     first = all(p.role is Role.ARRAY for p in parameters[:arrays])
-    return _Layout(
+    return Layout(
         values,
         kept,
+        [p.name for p in parameters],
+        [(p.name, p.default) for p in parameters if p.role in _ARRAYS],
+        by_joint,
         options,
-        {name for name, _ in options},
         defaults,
         first and REQUIRED not in defaults,
-        [p.name for p in parameters if p.role in _ARRAYS],
-        (None,) * by_joint,
     )
 
 
@@ -177,21 +186,19 @@ class Signature:
     def __init__(
         self, common: int, parameters: Sequence[Parameter], at_rest: Sequence[Any] = ()
     ) -> None:
-        layout = _layout_of(parameters)
+        self.layout = layout = _layout_of(parameters)
         values = [common, *layout.words[1:]]
         if at_rest:
             values[SIGNATURE.index("moving")] = 1
             values[len(SIGNATURE) - 3 : len(SIGNATURE)] = map(id, at_rest)
         self._words = (ctypes.c_int64 * len(values))(*values)
         self._kept: list[object] = [*at_rest, layout]
-        self._options, self._names, self._defaults = layout.options, layout.names, layout.defaults
         self._blocks: list[Any] = []  # machine code may still read the earlier ones
         self._behind: list[tuple[object, ...]] = []
         self._known: set[object] = set()
         self._next = 0
         self._plain: object = None
         self._can_be_plain = layout.can_be_plain and not at_rest
-        self._arrays, self._no_names = layout.arrays, layout.no_names
 
     @staticmethod
     def fits(parameters: Sequence[Parameter]) -> bool:
@@ -233,15 +240,15 @@ class Signature:
             joint.
         missing: Those that such calls leave out.
         """
-        given = options or {}
-        values = tuple(given.get(name, default) for name, default in self._options)
+        given, layout = options or {}, self.layout
+        values = tuple(given.get(name, default) for name, default in layout.options)
         if (
             len(links) > MAX_LINKS
-            or not given.keys() <= self._names
+            or not given.keys() <= {name for name, _ in layout.options}
             or not all(map(_constant, (*given.values(), *links)))
         ):
             return
-        left_out = sum(1 << self._arrays.index(name) for name in missing)
+        left_out = sum(1 << k for k, (name, _) in enumerate(layout.arrays) if name in missing)
         choice = (
             id(table), look, left_out, *map(_identity, values),
             "links", *map(_identity, links),
@@ -266,14 +273,14 @@ class Signature:
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
-        alone = tuple(links) == self._no_names and not (by_joint or missing)
-        if alone and values == self._defaults:
+        alone = list(links) == [None] * len(layout.by_joint) and not (by_joint or missing)
+        if alone and values == layout.defaults:
             self._plain = choice
         if self._plain is choice and self._can_be_plain:
             self._kept += [table, make]
-            self._words[SIGNATURE.index("plain_guarded")] = int(look)
-            self._words[SIGNATURE.index("plain_make")] = maker
-            self._words[SIGNATURE.index("plain_made_of")] = made_of
+            plain = {"guarded": int(look), "make": maker, "made_of": made_of}
+            for name, word in plain.items():
+                self._words[SIGNATURE.index(f"plain_{name}")] = word
             self._words[SIGNATURE.index("plain")] = table.address
 
     def _place(self) -> int:

@@ -9,6 +9,8 @@ global lock, another numpy), there is no such type and functions are called the 
 from __future__ import annotations
 
 import ctypes
+import os
+import re
 import sys
 import weakref
 from collections.abc import Callable
@@ -19,14 +21,11 @@ import numpy as np
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.compilation.recipe import Recipe
-from robodyn.codegen.llvm.target.caches import size_of_caches
 from robodyn.codegen.llvm.target.once import Memo, making
-from robodyn.codegen.llvm.target.target import chosen_target
-from robodyn.codegen.vectorcall.layout import known_layout, known_python
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
-from robodyn.codegen.vectorcall.trial import works
+from robodyn.codegen.vectorcall.trial import known_layout, known_python, works
 from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion
 
@@ -189,6 +188,30 @@ def _numpy_api() -> Any:
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
     pointer = prototype(("PyCapsule_GetPointer", ctypes.pythonapi))
     return ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+
+
+#: Folder in which Linux describes the caches of a processor.
+_LINUX = "/sys/devices/system/cpu/cpu0/cache"
+
+#: Assumed size if it is not known [bytes].
+_USUAL = 32 << 20
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def size_of_caches() -> int:
+    """Size of the last-level cache [bytes]."""
+    try:
+        folders = [x for x in os.listdir(_LINUX) if x.startswith("index")]
+        return max(map(_size, folders), default=0) or _USUAL
+    except OSError:
+        return _USUAL
+
+
+def _size(folder: str) -> int:
+    with open(f"{_LINUX}/{folder}/size", encoding="ascii") as file:
+        match = re.fullmatch(r"(\d+)([KMG]?)", file.read().strip())
+    return int(match[1]) * _UNITS[match[2]] if match else 0
 
 
 _codes: Memo[MachineCode] = Memo()

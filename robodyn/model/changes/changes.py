@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -19,9 +20,8 @@ from robodyn.model.changes.edit import (
     with_actuators,
     with_frames,
     with_joint_maps,
-    with_loops,
+    with_more,
     with_payloads,
-    with_rotors,
     with_stops,
 )
 from robodyn.model.changes.free_root import without_free_root
@@ -131,36 +131,21 @@ class Changes:
             parameters.
         """
         check_forces_act(wanted.passive, forces=self.forces, springs=self.springs)
-        now, whole = _Now(self, wanted.base == "floating", model), mechanism
-        steps = {name: getattr(self, name) for name in self.given}
+        whole, steps = mechanism, {name: getattr(self, name) for name in self.given}
         if wanted.base not in ("fixed", before.base):
             steps["base"] = wanted.base
         if mechanism.transmissions and (self.actuators or model is None):
             steps.setdefault("transmissions", ())  # those that there are, with other motors
-        for name, step in STEPS.items() if steps else ():
-            if name in steps:
-                mechanism = step(mechanism, steps[name], now)
+        if model is not None and "parameters" in steps:
+            mechanism = with_parameters(model, steps["parameters"])
+        others = {"floating": wanted.base == "floating", "parameters": self.parameters or ()}
+        for name, (step, *needed) in STEPS.items() if steps else ():
+            if name in steps and step is not None:
+                mechanism = step(mechanism, steps[name], **{x: others[x] for x in needed})
                 whole = mechanism if name == "symbols" else whole
-        if now.floating and FLOATING_BASE in (self.locked or ()):
+        if others["floating"] and FLOATING_BASE in (self.locked or ()):
             wanted = replace(wanted, base="fixed")
         return with_whole_symbols(whole, mechanism), wanted
-
-
-@dataclass(frozen=True, eq=False)
-class _Now:
-    """What steps have to know besides the description.
-
-    floating: The base floats.
-    model: Of the description that all steps begin with.
-    """
-
-    changes: Changes
-    floating: bool
-    model: Model | None
-
-    def with_parameters(self, mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
-        """The first step, of the description that the model has."""
-        return mechanism if self.model is None else with_parameters(self.model, given)
 
 
 #: Each change of a description, in the order in which they are made.
@@ -170,29 +155,27 @@ class _Now:
 #: there on the base is known. What needs coordinates comes when joints that follow are known, what
 #: needs constraints (a sensor of the force that holds one) after these. Joints that are welded or
 #: merged are so with everything that was said of them.
-STEPS: Mapping[str, Callable[[Mechanism, Any, _Now], Mechanism]] = {
-    "parameters": lambda mechanism, given, now: now.with_parameters(mechanism, given),
-    "frames": lambda mechanism, given, now: with_frames(mechanism, given),
-    "loops": lambda mechanism, given, now: with_loops(mechanism, given),
-    "actuators": lambda mechanism, given, now: with_actuators(
-        mechanism, given, now.changes.parameters or ()
-    ),
-    "rotors": lambda mechanism, given, now: with_rotors(mechanism, given),
-    "joint_maps": lambda mechanism, given, now: with_joint_maps(mechanism, given),
-    "transmissions": lambda mechanism, given, now: with_transmissions(mechanism, given),
-    "springs": lambda mechanism, given, now: with_springs(mechanism, given),
-    "symbols": lambda mechanism, given, now: with_symbols(mechanism, given),
-    "base": lambda mechanism, given, now: without_free_root(mechanism, given),
-    "payload": lambda mechanism, given, now: with_payloads(mechanism, given),
-    "couplings": lambda mechanism, given, now: with_couplings_added(mechanism, given),
-    "stops": lambda mechanism, given, now: with_stops(mechanism, given),
-    "constraints": lambda mechanism, given, now: with_constraints(
-        mechanism, given, floating=now.floating
-    ),
-    "forces": lambda mechanism, given, now: with_forces(mechanism, given, floating=now.floating),
-    "sensors": lambda mechanism, given, now: with_sensors(mechanism, given, floating=now.floating),
-    "merge_hinges": lambda mechanism, given, now: with_merged_hinges(mechanism),
-    "locked": lambda mechanism, given, now: with_locked(mechanism, given, floating=now.floating),
+#: With each stands what it has to know besides: whether the base floats, or the new parameters.
+#: Parameters themselves are set in the description that the robot has.
+STEPS: Mapping[str, tuple[Any, ...]] = {
+    "parameters": (None,),
+    "frames": (with_frames,),
+    "loops": (partial(with_more, "loops"),),
+    "actuators": (with_actuators, "parameters"),
+    "rotors": (partial(with_more, "rotors"),),
+    "joint_maps": (with_joint_maps,),
+    "transmissions": (with_transmissions,),
+    "springs": (with_springs,),
+    "symbols": (with_symbols,),
+    "base": (without_free_root,),
+    "payload": (with_payloads,),
+    "couplings": (with_couplings_added,),
+    "stops": (with_stops,),
+    "constraints": (with_constraints, "floating"),
+    "forces": (with_forces, "floating"),
+    "sensors": (with_sensors, "floating"),
+    "merge_hinges": (lambda mechanism, _: with_merged_hinges(mechanism),),
+    "locked": (with_locked, "floating"),
 }
 
 _FIELDS = tuple(name for name in STEPS if name != "base")

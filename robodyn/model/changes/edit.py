@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,17 +63,15 @@ def with_frames(
     )
 
 
-def with_loops(mechanism: Mechanism, loops: Iterable[Loop]) -> Mechanism:
-    """A description with more closures.
+def with_more(field: str, mechanism: Mechanism, given: Iterable[Loop | Rotor]) -> Mechanism:
+    """A description with more closures, or more wheels that spin freely.
 
-    Raises UrdfError: For values that no loop has.
+    field {"loops", "rotors"}
+
+    Raises UrdfError: For values that none of them has.
     """
-    return refuse_bad_values(dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops)))
-
-
-def with_rotors(mechanism: Mechanism, rotors: Iterable[Rotor]) -> Mechanism:
-    """A description with more wheels that spin freely; raises as `with_loops` does."""
-    return refuse_bad_values(dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors)))
+    changed: dict[str, Any] = {field: (*getattr(mechanism, field), *given)}
+    return refuse_bad_values(dataclasses.replace(mechanism, **changed))
 
 
 def with_joint_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:

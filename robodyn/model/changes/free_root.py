@@ -9,6 +9,7 @@ from robodyn.description.graph_check import find_root
 from robodyn.errors import SettingsError
 from robodyn.joints import floating
 from robodyn.literals import Base
+from robodyn.model.references import joints_referred_to, links_referred_to
 
 #: Name of the fixed link in files.
 WORLD = "world"
@@ -50,16 +51,8 @@ def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
 
 def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
     """Whether the root or the free joint have more than what a floating base replaces."""
-    used = {end for x in mechanism.loops for end in (x.predecessor, x.successor)}
-    used |= {end for x in mechanism.couplings for end in (x.predecessor, x.successor)}
-    used |= {link for x in mechanism.link_elements for link, _ in x.places} - {"world"}
-    used |= {link for x in (*mechanism.forces, *mechanism.constraints) for link in x.links} - {
-        WORLD
-    }
-    used |= {rotor.link for rotor in mechanism.rotors}
+    used = {*links_referred_to(mechanism)}
     used |= {link.name for link in mechanism.links if link.inertia is not None}
-    named = {name for name, _ in mechanism.actuators}
-    named |= {name for constraint in mechanism.constraints for name in constraint.joints}
-    named |= {force.joint for force in mechanism.forces}
+    named = {*joints_referred_to(mechanism)}
     resists = bool(free.damping or free.friction or free.armature)
     return root in used or free.name in named or resists or free.origin != Pose()

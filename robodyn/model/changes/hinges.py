@@ -21,6 +21,7 @@ from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.changes.edit import with_payload
+from robodyn.model.references import joints_referred_to, links_referred_to
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.body_inertia import body_inertia, shift_inertia
 from robodyn.urdf.common.report import give_warnings
@@ -141,11 +142,7 @@ def _meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
 
 def _free_hinges(mechanism: Mechanism) -> list[Joint]:
     """Hinges without forces that nothing refers to."""
-    named = {name for name, _ in mechanism.actuators}
-    named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
-    named |= {name for given in mechanism.constraints for name in given.joints}
-    named |= {force.joint for force in mechanism.forces}
-    named |= {name for loop in mechanism.followers for name in loop.joints}
+    named = {*joints_referred_to(mechanism)}
     named |= {name for sensor in mechanism.sensors for name in sensor.joints}
     return [
         joint
@@ -161,15 +158,9 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
 def _light_links(mechanism: Mechanism) -> set[str]:
     """Massless links with two joints that nothing else refers to."""
     users = Counter(end for joint in mechanism.joints for end in (joint.parent, joint.child))
-    for loop in mechanism.loops:
-        users.update((loop.predecessor, loop.successor))
-    for coupling in mechanism.couplings:
-        users.update((coupling.predecessor, coupling.successor))
-    for element in mechanism.link_elements:
-        users.update(link for link, _ in element.places)
-    for given in (*mechanism.forces, *mechanism.constraints, *mechanism.sensors):
-        users.update(given.links)
-    users.update(rotor.link for rotor in mechanism.rotors)
+    users.update(links_referred_to(mechanism))
+    for sensor in mechanism.sensors:
+        users.update(sensor.links)
     users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)
     inertias = {link.name: body_inertia(link) for link in mechanism.links}
     mass = sum(inertia.mass for inertia in inertias.values())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, regrouped
 from robodyn.equations.mechanism.light import rows_in_doubt
-from robodyn.equations.mechanism.rotors import Motor
 from robodyn.equations.quantities.common.numbers import with_numbers
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES
@@ -34,6 +33,11 @@ from robodyn.model.mass_checks import mass_diagonals_of_rows
 from robodyn.model.model import Model, checked_masses
 from robodyn.symbolic.spatial import RigidInertia
 
+#: Rows of parameters by name, each (robots,).
+Values: TypeAlias = Mapping[str, FloatArray]
+
+Numbered = TypeVar("Numbered", Joint, Closure, MotorFriction)
+
 #: Last parts of the names of parameters that must not be negative.
 _NOT_NEGATIVE = (*RESISTANCES, *MOTOR_FRICTION, "armature", "rotor_inertia")
 
@@ -48,7 +52,7 @@ class ParameterRows:
     inertial (robots, 10 bodies): As `Robot.inertial_parameters` has them.
     """
 
-    values: Mapping[str, FloatArray]
+    values: Values
     example: Setup
     numbers: FloatArray
     inertial: FloatArray
@@ -149,7 +153,7 @@ def _as_rows(given: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
 
 
 def _rows_of(
-    model: Model, body: Body, old: Mapping[str, float], values: Mapping[str, FloatArray]
+    model: Model, body: Body, old: Mapping[str, float], values: Values
 ) -> FloatArray | None:
     """The ten parameters of a body in each row, shape (robots, 10); ``None`` if unchanged."""
     link = body_link(model.bodies, body)
@@ -161,9 +165,7 @@ def _rows_of(
     return np.column_stack([np.broadcast_to(values.get(name, old[name]), count) for name in names])
 
 
-def _refuse_impossible(
-    model: Model, body: Body, ten: FloatArray, values: Mapping[str, FloatArray]
-) -> None:
+def _refuse_impossible(model: Model, body: Body, ten: FloatArray, values: Values) -> None:
     """Check that the bodies of all rows can exist."""
     if model.settings.allow_unphysical:
         return
@@ -192,7 +194,7 @@ def _refuse_impossible(
             )
 
 
-def _refuse_other_geometry(model: Model, values: Mapping[str, FloatArray]) -> None:
+def _refuse_other_geometry(model: Model, values: Values) -> None:
     """Check that the masses of rows do not change where links are cut in two."""
     if model.effective.links is model.mechanism.links:  # none is cut
         return
@@ -205,22 +207,27 @@ def _refuse_other_geometry(model: Model, values: Mapping[str, FloatArray]) -> No
             )
 
 
-def _setup(model: Model, ten: Mapping[int, FloatArray], values: Mapping[str, FloatArray]) -> Setup:
+def _setup(model: Model, ten: Mapping[int, FloatArray], values: Values) -> Setup:
     """Setup of a model with arrays in place of the numbers that differ."""
     bodies, setup = model.bodies, model.setup
     inertias = {i: inertia_of(bodies, bodies.bodies[i], list(rows.T)) for i, rows in ten.items()}
     own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
-    joints = [_joint(body.description, values) for body in bodies]
-    motors = tuple(_motor(x, values) for x in bodies.motors)
+    described = (body.description for body in bodies)
+    joints = [_with_rows(x, x.name, ("armature", *RESISTANCES), values) for x in described]
+    inertia: Any = (values.get(f"{x.joint}.rotor_inertia", x.inertia) for x in bodies.motors)
+    motors = tuple(replace(x, inertia=y) for x, y in zip(bodies.motors, inertia, strict=True))
     rows = regrouped(bodies, model.tree, own, ten, joints, motors)
-    closures = tuple(_with_resistance(x, values) for x in setup.closures)
-    resisted = tuple(_with_resistance(x, values) for x in setup.cut_joint_friction)
+    closures, resisted = (
+        tuple(_with_rows(x, x.name, RESISTANCES, values) for x in some)
+        for some in (setup.closures, setup.cut_joint_friction)
+    )
+    friction = (_with_rows(x, x.joint, MOTOR_FRICTION, values) for x in setup.motor_friction)
     return replace(
         setup,
         model=replace(rows, bodies=tuple(map(_described, rows)), light=bodies.light),
         closures=closures,
         cut_joint_friction=resisted,
-        motor_friction=tuple(_with_motor_friction(x, values) for x in setup.motor_friction),
+        motor_friction=tuple(friction),
     )
 
 
@@ -235,15 +242,12 @@ def _pseudo_inertia(inertia: RigidInertia) -> FloatArray:
     return np.stack([np.broadcast_to(x, shape) for x in elements], -1).reshape(*shape, 4, 4)
 
 
-def _joint(joint: Joint, values: Mapping[str, FloatArray]) -> Joint:
-    """A joint with friction and armature of the rows, without checks."""
-    names = ("armature", *RESISTANCES)
-    given = {x: values[f"{joint.name}.{x}"] for x in names if f"{joint.name}.{x}" in values}
-    if not given:
-        return joint
-    other = copy.copy(joint)
-    for name, x in given.items():
-        object.__setattr__(other, name, x)
+def _with_rows(x: Numbered, name: str, fields: Iterable[str], values: Values) -> Numbered:
+    """A joint, closure or motor of a name with numbers of the rows, without checks."""
+    given = {field: values[f"{name}.{field}"] for field in fields if f"{name}.{field}" in values}
+    other = copy.copy(x) if given else x
+    for field, rows in given.items():
+        object.__setattr__(other, field, rows)
     return other
 
 
@@ -252,23 +256,6 @@ def _described(body: Body) -> Body:
     joint = copy.copy(body.description)
     object.__setattr__(joint, "armature", _largest(joint.armature))
     return replace(body, description=joint)
-
-
-def _motor(motor: Motor, values: Mapping[str, FloatArray]) -> Motor:
-    inertia: Any = values.get(f"{motor.joint}.rotor_inertia", motor.inertia)
-    return replace(motor, inertia=inertia)
-
-
-def _with_motor_friction(motor: MotorFriction, values: Mapping[str, FloatArray]) -> MotorFriction:
-    names = [x for x in MOTOR_FRICTION if f"{motor.joint}.{x}" in values]
-    given: dict[str, Any] = {x: values[f"{motor.joint}.{x}"] for x in names}
-    return replace(motor, **given) if given else motor
-
-
-def _with_resistance(closure: Closure, values: Mapping[str, FloatArray]) -> Closure:
-    names = [x for x in RESISTANCES if f"{closure.name}.{x}" in values]
-    given: dict[str, Any] = {x: values[f"{closure.name}.{x}"] for x in names}
-    return replace(closure, **given) if given else closure
 
 
 def _largest(x: Any) -> Any:

@@ -20,9 +20,8 @@ from robodyn.codegen.llvm.compilation import background as module
 from robodyn.codegen.llvm.compilation import mode
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.target.target import chosen_target, load_object
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object
 
 QUANTITIES = ("forward_dynamics", "mass_matrix")
 

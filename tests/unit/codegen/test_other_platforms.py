@@ -30,7 +30,7 @@ from robodyn.codegen.llvm.target import target
 from robodyn.codegen.llvm.target.target import Target, chosen_target
 here = chosen_target()
 target.chosen_target = lambda: Target(here.triple, here.cpu, here.features, 128, True)
-from robodyn.codegen.llvm.compilation.recipe import Recipe
+from robodyn.codegen.llvm.target.target import Recipe
 full, texts = Recipe.full, []
 def kept(recipe, ir):
     texts.append((recipe, ir))

@@ -138,7 +138,7 @@ def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
     def functions_and_calls(count):
         program = chain(count).function("forward_dynamics").program
         code = PieceCode(program, products_in_sums(program), chosen_target(), "double", lanes)
-        sizes = [function.definition.count("\n") for function in code.functions()]
+        sizes = [function.definition.count("\n") for function in code.functions]
         assert max(sizes) < 20 * MOST
         kernel = Code("@kernel()")
         code.call(kernel, ["%in"] * 4 * lanes)

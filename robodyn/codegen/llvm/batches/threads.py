@@ -15,9 +15,8 @@ from robodyn.arrays import whole
 from robodyn.codegen.llvm.batches.thread_pool import HEAD, WORKER, thread_pool_ir
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.errors import ShapeError
 
 #: Largest number of threads.

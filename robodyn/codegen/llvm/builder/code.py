@@ -46,12 +46,13 @@ class Code:
     result: What it returns, as IR, after ``internal`` if no other module calls it.
     attributes: Its attributes, as IR.
     block: Label of the block that is being written; empty after the end of one.
+    needed: Functions that it calls.
     """
 
     def __init__(self, head: str, result: str = "void", attributes: str = "nounwind") -> None:
         self._head, self._attributes = f"{result} {head}", attributes
         self._slots, self._lines = list[str](), list[str]()
-        self._count, self._declarations = 0, set[str]()
+        self._count, self._declarations, self.needed = 0, set[str](), list[Code]()
         self.block = "entry"
 
     # -- instructions -------------------------------------------------------------------------
@@ -75,6 +76,10 @@ class Code:
         """Add a declaration or a constant before the functions of the module."""
         self._declarations.add(text)
 
+    def need(self, function: Code) -> None:
+        """Have a function, which this one calls, in the same module; equal ones are there once."""
+        self.needed.append(function)
+
     def argument(self, name: str, kind: str) -> Number:
         """A parameter of the function."""
         return Number(self, f"%{name}", kind)
@@ -82,9 +87,9 @@ class Code:
     # -- numbers ------------------------------------------------------------------------------
 
     def text(self, value: Any, kind: str) -> str:
-        """A number as an operand of an instruction; None is the null pointer."""
-        if isinstance(value, Number):
-            return value.name
+        """A number, or its name, as an operand of an instruction; None is the null pointer."""
+        if isinstance(value, Number | str):
+            return str(value)
         if kind == "ptr":
             return "null" if value is None else str(value)
         if kind == "float":  # as a number that LLVM finds among those of single precision
@@ -272,9 +277,13 @@ class Code:
 
 
 def module_ir(*functions: Code) -> str:
-    """The text of a module with some functions and their declarations."""
-    declared = sorted(frozenset[str]().union(*(code.declarations for code in functions)))
-    return "\n".join([*declared, *(code.definition for code in functions), ""])
+    """The text of a module with some functions, those that they need, and their declarations."""
+    found, waiting = dict[str, Code](), [*functions]
+    for code in waiting:  # which gets longer meanwhile
+        found[code.definition] = code
+        waiting += code.needed
+    declared = sorted(frozenset[str]().union(*(code.declarations for code in found.values())))
+    return "\n".join([*declared, *found, ""])
 
 
 @cache

@@ -7,10 +7,9 @@ from typing import Any
 
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.target.lapack import add_routines
 from robodyn.codegen.llvm.target.once import making
-from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 
 
 def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, MachineCode]:

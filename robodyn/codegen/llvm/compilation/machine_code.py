@@ -9,10 +9,9 @@ from robodyn.codegen.llvm.cache.object_code import cached, store
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.mode import get_compilation
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
-from robodyn.codegen.llvm.compilation.recipe import Recipe
 from robodyn.codegen.llvm.compilation.worker import Order
 from robodyn.codegen.llvm.target.once import making
-from robodyn.codegen.llvm.target.target import chosen_target, load_object, prepare
+from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object, prepare
 from robodyn.progress import progress
 
 

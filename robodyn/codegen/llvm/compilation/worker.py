@@ -11,8 +11,7 @@ import pickle
 import sys
 
 from robodyn.codegen.llvm.cache.object_code import folder, store
-from robodyn.codegen.llvm.compilation.recipe import Recipe
-from robodyn.codegen.llvm.target.target import Target, chosen_target
+from robodyn.codegen.llvm.target.target import Recipe, Target, chosen_target
 
 #: Key, IR and recipe of code that is wanted.
 Order = tuple[str, str, Recipe]

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.kernels.functions import function
-from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
-from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
-from robodyn.codegen.llvm.kernels.superwords import Superwords
-from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import (
-    ADD,
-    CONST,
-    COS,
-    DIV,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    SELECT,
-    SIDES,
-    SIN,
-    ByPrecision,
-    Program,
-)
+from collections.abc import Mapping
+
+from robodyn.codegen.llvm.kernels.operation import write_operation
+from robodyn.codegen.llvm.kernels.sums import operations
+from robodyn.codegen.llvm.kernels.vectors import Vectors
+from robodyn.symbolic.graph import INPUT, ByPrecision, Program
 
 #: Label of the last block.
 EXIT = "exit"
@@ -34,31 +19,19 @@ STORES = 200
 class Body:
     """Instructions of one kernel: values by node, inputs and outputs by subclasses.
 
-    code: The function that they are written into.
-    found: Of the code for one state; it has the sums that are one instruction with a product, too.
-    lanes: States in a vector.
+    w: The function that they are written into, with a state a lane.
+    fused: Sums that are one instruction with a product: edge of the product.
     """
 
-    def __init__(
-        self,
-        code: Code,
-        program: Program,
-        found: Superwords,
-        target: Target,
-        dtype: str,
-        lanes: int,
-    ) -> None:
-        self.code = code
-        self.program, self.target, self.dtype, self.lanes = program, target, dtype, lanes
-        self.type = vector_type(dtype, lanes)
+    #: A pointer of the function that is never null.
+    never_null = "%in0"
+
+    def __init__(self, w: Vectors, program: Program, fused: Mapping[int, int]) -> None:
+        self.w, self.code, self.program, self.graph = w, w.code, program, program.graph
         self.names: dict[int, str] = {}
-        self.trig: dict[int, tuple[str, str]] = {}
-        self.sincos = GuardedSincos(code, dtype, target.fma)
         self.stores_in_block = 0
-        self.never_null = "%in0"
         self.nodes = program.live()
-        self.products = found.fused
-        self.fused = {edge >> 1 for edge in self.products.values()}
+        self.operations = operations(program, fused)
 
     def input(self, index: int) -> str:
         """Value of a scalar input."""
@@ -69,64 +42,38 @@ class Body:
 
     def value(self, node: int) -> str:
         """SSA name or literal of a node."""
-        graph = self.program.graph
-        if graph.op[node] == CONST:
-            return constant(graph.value[node], self.dtype, self.lanes)
-        return self.names[node]
+        known = self.names.get(node)
+        return self.w.constant(self.graph.value[node]) if known is None else known
 
     def signed(self, edge: int) -> str:
         """SSA name or literal of an edge."""
-        graph, node = self.program.graph, edge >> 1
         if not edge & 1:
-            return self.value(node)
-        value = graph.value.get(node)
-        if value is not None and not isinstance(value, ByPrecision):
-            return constant(-value, self.dtype, self.lanes)
-        return self.code.name(f"fneg {self.type} {self.value(node)}")
+            return self.value(edge >> 1)
+        constant = self.graph.value.get(edge >> 1)
+        if constant is not None and not isinstance(constant, ByPrecision):
+            return self.w.constant(-constant)
+        return self.w.negative(self.value(edge >> 1))
 
     def emit(self) -> None:
         """All nodes, in order."""
-        self.gather_angles()
         for node in self.nodes:
-            if node not in self.fused:
-                self.compute(node)
+            self.compute(node)
             self.after(node)
             self.cut()
 
     def compute(self, node: int) -> None:
         """Write the instruction of a node, unless its value is known or needs none."""
-        graph, t = self.program.graph, self.type
-        op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op == CONST or node in self.names:
-            pass
-        elif op == INPUT:
-            self.names[node] = self.input(a)
-        elif op == ADD and node in self.products:
-            self.names[node] = self.with_product(node)
-        elif op == ADD:
-            verb = "fsub" if b & 1 else "fadd"
-            given = f"{self.signed(a)}, {self.value(b >> 1)}"
-            self.names[node] = self.code.name(f"{verb} {t} {given}")
-        elif op in (MUL, DIV):
-            verb = "fmul" if op == MUL else "fdiv"
-            self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
-        elif op in (SIN, COS):
-            self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
-        elif op not in (LESS, LESS_EQUAL, SIDES):  # which are a part of what selects
-            kind = graph.op[a >> 1] if op == SELECT else op
-            names = [self.signed(edge) for edge in graph.operands(node)]
-            self.names[node] = function(self.code, kind, self.dtype, self.lanes, names)
+        if node in self.names:
+            return
+        operation = self.operations.get(node)
+        if operation is not None:
+            self.names[node] = write_operation(self.w, *operation, self.signed)
+        elif self.graph.op[node] == INPUT:
+            self.names[node] = self.input(self.graph.a[node])
 
-    def with_product(self, node: int) -> str:
-        """Write a fused multiply-add: a sum with a product, rounded once."""
-        graph, product = self.program.graph, self.products[node]
-        rest = graph.b[node] if product == graph.a[node] else graph.a[node]
-        x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
-        return self.code.intrinsic("fma", self.type, *[self.signed(e) for e in (x, y, rest)])
-
-    def stored(self) -> None:
+    def stored(self, count: int = 1) -> None:
         """Count a store."""
-        self.stores_in_block += 1
+        self.stores_in_block += count
         self.cut()
 
     def cut(self) -> None:
@@ -142,12 +89,3 @@ class Body:
         self.code.branch(never, EXIT, following, expected=False)
         self.code.begin(following)
         self.stores_in_block = 0
-
-    def gather_angles(self) -> None:
-        """Evaluate angles that are known from the start together, if that is faster."""
-
-    def angle(self, node: int) -> tuple[str, str]:
-        """Sine and cosine of a node, evaluated once."""
-        if node not in self.trig:
-            self.trig[node] = self.sincos.write(self.value(node), self.lanes)
-        return self.trig[node]

@@ -21,6 +21,7 @@ from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
 from robodyn.codegen.llvm.kernels.superword_pieces import SuperwordPieces
 from robodyn.codegen.llvm.kernels.superwords import Superwords, superwords_for
 from robodyn.codegen.llvm.kernels.transpose import load_tile, store_tile, tiles
+from robodyn.codegen.llvm.kernels.vectors import Vectors
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program, scalar_places
 
@@ -66,25 +67,23 @@ def _scalar_ir(
 
     ``like_packs``: pieces have no negative zeros among their results, as packs have none.
     """
-    names = _names(program)
+    names, width = _names(program), target.lanes(dtype)
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
-    addresses = [f"%{name}" for name in names]
+    w, addresses = Vectors(kernel, dtype, 1, target.fma), [f"%{name}" for name in names]
     if packs is not None:
         kernel.do(_PACKED)
-        body: ScalarBody = PackedBody(kernel, program, found, target, dtype, packs)
-        body.emit()
-        needed = [*body.sincos.slow.values()]
+        PackedBody(w, program, found, width, packs).emit()
     elif in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
-        pieces = _pieces(program, found, target, dtype, like_packs)
-        pieces.call(kernel, addresses)
-        needed = pieces.functions()
+        if found.order:
+            SuperwordPieces(program, found, target, dtype).call(kernel, addresses)
+        else:
+            pieces = PieceCode(program, found.fused, target, dtype, 1, like_packs=like_packs)
+            pieces.call(kernel, addresses)
     else:
-        body = ScalarBody(kernel, program, found, target, dtype)
-        body.emit()
-        needed = [*body.sincos.slow.values()]
+        ScalarBody(w, program, found, width).emit()
     kernel.begin(EXIT)
-    return module_ir(kernel, _packed(names, target), _rows(names, dtype, target), *needed)
+    return module_ir(kernel, _packed(names, target), _rows(names, dtype, target))
 
 
 def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
@@ -96,15 +95,6 @@ def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
         return ir
     found = superwords_for(program, target, dtype)
     return _scalar_ir(program, target, dtype, found, None, like_packs=True)
-
-
-def _pieces(
-    program: Program, found: Superwords, target: Target, dtype: str, like_packs: bool
-) -> PieceCode | SuperwordPieces:
-    """The pieces of the code for one state."""
-    if found.order:
-        return SuperwordPieces(program, found, target, dtype)
-    return PieceCode(program, found.fused, target, dtype, 1, like_packs=like_packs)
 
 
 def in_pieces(program: Program, kind: str) -> bool:
@@ -144,122 +134,68 @@ def _rows(names: list[str], dtype: str, target: Target) -> Code:
     code = Code(f"@rows({_ROWS})", attributes=target.attributes)
     pointers, strides = _pointers(code, names), _strides(code, names)
     for i in code.each(code.argument("end", "i64"), start=code.argument("begin", "i64")):
-        given = []
-        for pointer, stride in zip(pointers, strides, strict=True):
-            skip = code.name(f"mul i64 {stride}, {i}")
-            given.append(code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}"))
-        code.do(f"call void @kernel({', '.join(f'ptr {x}' for x in given)})")
+        given = ", ".join(f"ptr {x}" for x in _rows_at(code, dtype, i, pointers, strides))
+        code.do(f"call void @kernel({given})")
     return code
 
 
-#: Of each array, from the row of the first lane to those of the others.
-_Offsets = list[list[str]]
+def _rows_at(
+    code: Code, dtype: str, i: Number, pointers: list[str], strides: list[str]
+) -> list[str]:
+    """Pointers to the row of each array of a state."""
+    pairs = zip(pointers, strides, strict=True)
+    return [code.at(x, code.put(f"mul i64 {stride}, {i}", "i64"), dtype) for x, stride in pairs]
 
 
 class _BatchBody(Body):
-    """A vector of states: a column of an input tile a number, output tiles stored when full."""
+    """A vector of states: a column of an input tile a number, output tiles stored when full.
+
+    rows: Pointers to the rows of a vector of states, of all arrays.
+    strides: Of these.
+    """
+
+    never_null = "%array"
 
     def __init__(
-        self,
-        code: Code,
-        program: Program,
-        found: Superwords,
-        target: Target,
-        dtype: str,
-        lanes: int,
-    ) -> None:
-        super().__init__(code, program, found, target, dtype, lanes)
-        self.never_null = "%array"
-        self.inputs = scalar_places(program.inputs)
+        self, w: Vectors, program: Program, found: Superwords, rows: list[list[str]],
+        strides: list[str],
+    ) -> None:  # fmt: skip
+        super().__init__(w, program, found.fused)
+        count = len(program.inputs)
+        self.inputs, self.outputs = rows[:count], rows[count:]
+        self.places = scalar_places(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
-        self.rows: dict[str, list[str]] = {}
-        self.due: dict[int, list[tuple[int, int, int]]] = {}
+        self.due: dict[int, list[tuple[int, int, int, tuple[int, ...]]]] = {}
         first = 0
-        self.first: list[int] = []
         for p, port in enumerate(program.outputs):
-            self.first.append(first)
-            for start, width in tiles(port.size, lanes):
+            for start, width in tiles(port.size, w.lanes):
                 edges = program.results[first + start : first + min(start + width, port.size)]
                 last = max(edge >> 1 for edge in edges) if port.size < LARGE else self.nodes[-1]
-                self.due.setdefault(last, []).append((p, start, width))
+                self.due.setdefault(last, []).append((p, start, width, edges))
             first += port.size
         sizes = [port.size for port in program.outputs]
-        self.prefetch = Prefetch(sizes, lanes, dtype, len(self.nodes))
-
-    def begin(self, rows: list[list[str]], strides: list[str]) -> None:
-        """Take the pointers to the rows of a vector of states, of all arrays."""
-        self.rows = dict(zip(_names(self.program), rows, strict=True))
-        outputs = len(self.program.inputs)
-        self.prefetch.begin(self.code, [row for row, *_ in rows[outputs:]], strides[outputs:])
+        self.prefetch = Prefetch(w, sizes, len(self.nodes))
+        self.prefetch.begin([row for row, *_ in self.outputs], strides[count:])
 
     def input(self, index: int) -> str:
-        port, k = self.inputs[index]
-        if (port, k) not in self.loaded and self.program.inputs[port].common:
-            self.loaded[port, k] = self._common(self.rows[f"in{port}"][0], k)
-        if (port, k) not in self.loaded:
-            size = self.program.inputs[port].size
-            start, width = next(
-                (start, width) for start, width in tiles(size, self.lanes) if k < start + width
+        port, k = self.places[index]
+        given = self.program.inputs[port]
+        if (port, k) not in self.loaded and given.common:
+            self.loaded[port, k] = self.w.splat(
+                self.code.load(self.inputs[port][0], k, self.w.dtype)
             )
-            rows = self.rows[f"in{port}"]
-            tile = load_tile(rows, start, width, size, self.dtype, self.code)
+        if (port, k) not in self.loaded:
+            start, width = next(x for x in tiles(given.size, self.w.lanes) if k < sum(x))
+            tile = load_tile(self.w, self.inputs[port], start, width, given.size)
             for column, name in enumerate(tile):
                 self.loaded.setdefault((port, start + column), name)
         return self.loaded[port, k]
 
-    def _common(self, row: str, k: int) -> str:
-        """Write an operation whose value is the same for all states."""
-        code, n = self.code, self.lanes
-        vector = f"<{n} x {self.dtype}>"
-        x = code.load(row, k, self.dtype)
-        one = code.name(f"insertelement {vector} poison, {self.dtype} {x}, i32 0")
-        return code.name(
-            f"shufflevector {vector} {one}, {vector} poison, <{n} x i32> zeroinitializer"
-        )
-
     def after(self, node: int) -> None:
-        self.prefetch.step(self.code)
-        for port, start, width in self.due.get(node, ()):
-            size, first = self.program.outputs[port].size, self.first[port]
-            edges = self.program.results[first + start : first + min(start + width, size)]
-            values = [self.signed(edge) for edge in edges]
-            rows = self.rows[f"out{port}"]
-            store_tile(values, rows, start, width, self.dtype, self.code)
-            self.stores_in_block += self.lanes
-            self.cut()
-
-
-def _lane_offsets(code: Code, strides: list[str], lanes: int) -> _Offsets:
-    """Distances of the rows of the other lanes from that of the first, for each array.
-
-    Of fewer rows than lanes, the last lanes take the last row, and compute and write it again.
-    """
-    offsets: _Offsets = [[] for _ in strides]
-    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
-    most = end - 1 - begin
-    for k in range(1, lanes):
-        lane = code.choose(most > k, code.integer(k), most)
-        for found, stride in zip(offsets, strides, strict=True):
-            found.append(code.name(f"mul i64 {stride}, {lane}"))
-    return offsets
-
-
-def _vector_rows(
-    code: Code,
-    dtype: str,
-    i: Number,
-    pointers: list[str],
-    strides: list[str],
-    lanes: _Offsets,
-) -> list[list[str]]:
-    """Pointers to the rows of a vector of states, the first of which is row ``i``."""
-    rows = []
-    for pointer, stride in zip(pointers, strides, strict=True):
-        skip = code.name(f"mul i64 {stride}, {i}")
-        rows.append([code.name(f"getelementptr {dtype}, ptr {pointer}, i64 {skip}")])
-    for own, offsets in zip(rows, lanes, strict=True):
-        own += [code.name(f"getelementptr {dtype}, ptr {own[0]}, i64 {x}") for x in offsets]
-    return rows
+        self.prefetch.step()
+        for port, start, width, edges in self.due.get(node, ()):
+            store_tile(self.w, [self.signed(x) for x in edges], self.outputs[port], start, width)
+            self.stored(self.w.lanes)
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
@@ -270,25 +206,31 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     lanes, names = target.lanes(dtype), _names(program)
     code = Code(f"@batch({_ROWS})", attributes=target.attributes)
     pointers, strides = _pointers(code, names), _strides(code, names)
-    offsets = _lane_offsets(code, strides, lanes)
-    last = code.argument("end", "i64") - lanes
+    begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
+    # of fewer rows than lanes, the last lanes take the last row, and compute and write it again
+    most = end - 1 - begin
+    offsets: list[list[str]] = []  # of each lane but the first, for each array
+    for k in range(1, lanes):
+        lane = code.choose(most > k, code.integer(k), most)
+        offsets.append([code.name(f"mul i64 {stride}, {lane}") for stride in strides])
+    last = end - lanes
     i, following, loop, step = code.argument("i", "i64"), "%next", "loop", "step"
     code.begin(loop)
     code.do(f"{i} = phi i64 [ %begin, %entry ], [ {following}, %{step} ]")
-    rows = _vector_rows(code, dtype, i, pointers, strides, offsets)
+    rows = [
+        [row, *(code.name(f"getelementptr {dtype}, ptr {row}, i64 {x[k]}") for x in offsets)]
+        for k, row in enumerate(_rows_at(code, dtype, i, pointers, strides))
+    ]
     found = superwords_for(program, target, dtype)
     if in_pieces(program, "batch"):
         pieces = PieceCode(program, found.fused, target, dtype, lanes)
         pieces.call(code, [row for lanes_ in rows for row in lanes_])
-        needed = pieces.functions()
     else:
-        body = _BatchBody(code, program, found, target, dtype, lanes)
-        body.begin(rows, strides)
-        body.emit()
-        needed = [*body.sincos.slow.values()]
+        w = Vectors(code, dtype, lanes, target.fma)
+        _BatchBody(w, program, found, rows, strides).emit()
     code.begin(step)
     after = i + lanes
     code.do(f"{following} = select i1 {after > last}, i64 {last}, i64 {after}")
     code.branch(i >= last, EXIT, loop)
     code.begin(EXIT)
-    return module_ir(code, *needed)
+    return module_ir(code)

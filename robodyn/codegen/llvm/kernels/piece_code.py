@@ -7,13 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.kernels.piece_function import (
-    AnglesFunction,
-    PieceFunction,
-    column_functions,
-)
+from robodyn.codegen.llvm.kernels.piece_function import PieceFunction, angles_function
 from robodyn.codegen.llvm.kernels.pieces import Pieces
-from robodyn.codegen.llvm.kernels.sincos import constant
+from robodyn.codegen.llvm.kernels.vectors import constant
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Program
 
@@ -36,6 +32,7 @@ class PieceCode:
     lanes: States in a vector.
     elsewhere: Results, by index, that others store.
     like_packs: Of one state: no result is a negative zero, as `PackedBody` has it.
+    functions: All but the one that calls them.
     """
 
     def __init__(
@@ -54,15 +51,11 @@ class PieceCode:
         self._bytes = 8 if dtype == "double" else 4
         most = MOST if lanes == 1 else MOST_OF_VECTORS
         self._pieces = Pieces(program, products, target.lanes(dtype), most, elsewhere)
-        self._functions = column_functions(dtype, lanes) if lanes > 1 else []
+        self.functions: list[Code] = []
         self._words: list[int] = []
         self._numbers: list[float] = []
         #: Functions in the order in which they are called, and what they are given.
         self._calls = [*self._call_angles(), *self._call_pieces()]
-
-    def functions(self) -> list[Code]:
-        """All functions except the one that calls them, each once."""
-        return list({code.definition: code for code in self._functions}.values())
 
     def call(self, code: Code, rows: list[str]) -> None:
         """Compute a state, or a vector of them; all results are NaN if memory is exhausted.
@@ -87,6 +80,8 @@ class PieceCode:
             code.store(row, listed, k, "ptr")
         first = len(self._program.inputs)
         self._fill(code, rows, [port - first for port in self._pieces.cleared], 0)
+        for function in self.functions:
+            code.need(function)
         for name, lists in self._calls:
             code.do(f"call void @{name}(ptr {listed}, ptr {work}, ptr {work}, {lists})")
         dtype, words = self._dtype, ", ".join(f"i32 {x}" for x in self._words)
@@ -111,7 +106,7 @@ class PieceCode:
             return []
         count = self._pieces.cosines
         angles = [*angles, *[angles[-1]] * (count - len(angles))]
-        self._functions += AnglesFunction("angles", *self._how, count).functions
+        self.functions.append(angles_function("angles", *self._how, count))
         lists = self._listed(
             [x for angle in angles for x in (angle.port, angle.number)],
             [angle.factor for angle in angles] + [angle.offset for angle in angles],
@@ -128,7 +123,7 @@ class PieceCode:
             if key not in names:
                 names[key] = name = f"piece{len(names)}"
                 made = PieceFunction(name, *self._how, piece, shared, self._like_packs)
-                self._functions += made.functions
+                self.functions.append(made.code)
             given = (piece.words, piece.constants) if shared else ([], [])
             calls.append((names[key], self._listed(*given)))
         return calls

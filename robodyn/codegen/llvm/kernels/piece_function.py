@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.kernels.functions import function
-from robodyn.codegen.llvm.kernels.guarded_sincos import GuardedSincos
+from robodyn.codegen.llvm.kernels.operation import write_operation
 from robodyn.codegen.llvm.kernels.pieces import CONSTANT, LOCAL, STORE, WORK, Piece
-from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
-from robodyn.codegen.llvm.kernels.sums import FMA
+from robodyn.codegen.llvm.kernels.sincos import sincos
+from robodyn.codegen.llvm.kernels.vectors import Vectors, vector_type
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, COS, DIV, MUL, SIN
 
 #: What the functions are given; they read by ``%from`` where they write nothing by ``%to``.
 _ARGUMENTS = ", ".join(f"ptr noalias %{x}" for x in ("rows", "from", "to", "words", "numbers"))
@@ -34,38 +32,33 @@ class _Memory:
     def __init__(self, name: str, target: Target, dtype: str, lanes: int) -> None:
         attributes = f"noinline {target.attributes}"
         self.code = Code(f"@{name}({_ARGUMENTS})", "internal void", attributes)
-        self.dtype, self.lanes, self.type = dtype, lanes, vector_type(dtype, lanes)
+        self.w = Vectors(self.code, dtype, lanes, target.fma)
+        if lanes > 1:
+            for function in _column_functions(dtype, lanes):
+                self.code.need(function)
 
     def word(self, k: Index) -> Number:
         """One of the words, as it is known when the function is called."""
         return self.code.put(f"sext i32 {self.code.load('%words', k, 'i32')} to i64", "i64")
 
-    def splat(self, x: object) -> str:
-        """A number in all lanes."""
-        if self.lanes == 1:
-            return str(x)
-        t, mask = self.type, f"<{self.lanes} x i32> zeroinitializer"
-        one = self.code.name(f"insertelement {t} poison, {self.dtype} {x}, i32 0")
-        return self.code.name(f"shufflevector {t} {one}, {t} poison, {mask}")
-
     def rows(self, place: Index) -> str:
         """The row of an array, or the address of the pointers to its rows."""
-        if self.lanes == 1:
+        if self.w.lanes == 1:
             return self.code.load("%rows", place, "ptr").name
-        return self.code.at("%rows", place * self.lanes, "ptr")
+        return self.code.at("%rows", place * self.w.lanes, "ptr")
 
     def read(self, rows: str, index: Index) -> str:
         """A number of the rows of an array."""
-        if self.lanes == 1:
-            return self.code.load(rows, index, self.dtype).name
-        return self.code.name(f"call {self.type} @read_column(ptr {rows}, i64 {index})")
+        if self.w.lanes == 1:
+            return self.code.load(rows, index, self.w.dtype).name
+        return self.code.name(f"call {self.w.type} @read_column(ptr {rows}, i64 {index})")
 
     def write(self, value: str, rows: str, index: Index) -> None:
         """Write a number to the rows of an array."""
-        if self.lanes == 1:
-            self.code.do(f"store {self.dtype} {value}, ptr {self.code.at(rows, index, self.dtype)}")
+        if self.w.lanes == 1:
+            self.code.store(value, rows, index, self.w.dtype)
         else:
-            self.code.do(f"call void @write_column({self.type} {value}, ptr {rows}, i64 {index})")
+            self.code.do(f"call void @write_column({self.w.type} {value}, ptr {rows}, i64 {index})")
 
 
 class PieceFunction:
@@ -75,53 +68,28 @@ class PieceFunction:
     lanes: States in a vector.
     shared: Words and constants are those that the function is called with, not those of the piece.
     like_packs: Of one state: no result is a negative zero.
-    functions: The function, and those that it calls.
+    code: The function.
     """
 
     def __init__(
-        self,
-        name: str,
-        target: Target,
-        dtype: str,
-        lanes: int,
-        piece: Piece,
-        shared: bool,
+        self, name: str, target: Target, dtype: str, lanes: int, piece: Piece, shared: bool,
         like_packs: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._memory, self._like_packs = _Memory(name, target, dtype, lanes), like_packs
-        self._code, self._type = self._memory.code, self._memory.type
-        self._sincos = GuardedSincos(self._code, dtype, target.fma)
+        self.code, self._w = self._memory.code, self._memory.w
         self._piece, self._shared = piece, shared
         self._values: list[str] = []
         self._read: dict[int, str] = {}
         self._rows: dict[int, str] = {}
-        self._angles: dict[int, tuple[str, str]] = {}
         for op, *operands in piece.shape.steps:
             if op == STORE:
                 self._store(*operands)
             else:
-                self._values.append(self._operation(op, operands))
-        self.functions = [self._code, *self._sincos.slow.values()]
-
-    def _operation(self, op: int, operands: list[int]) -> str:
-        code, t = self._code, self._type
-        if op == ADD:
-            verb, b = ("fsub", operands[1] ^ 1) if operands[1] & 1 else ("fadd", operands[1])
-            return code.name(f"{verb} {t} {self._value(operands[0])}, {self._value(b)}")
-        given = [self._value(x) for x in operands]
-        if op in (MUL, DIV):
-            return code.name(f"{'fmul' if op == MUL else 'fdiv'} {t} {given[0]}, {given[1]}")
-        if op == FMA:
-            return code.intrinsic("fma", t, *given)
-        if op not in (SIN, COS):
-            return function(code, op, self._memory.dtype, self._memory.lanes, given)
-        if operands[0] not in self._angles:
-            self._angles[operands[0]] = self._sincos.write(given[0], self._memory.lanes)
-        return self._angles[operands[0]][0 if op == SIN else 1]
+                self._values.append(write_operation(self._w, op, operands, self._value))
 
     def _value(self, operand: int) -> str:
         if operand & 1:
-            return self._code.name(f"fneg {self._type} {self._value(operand ^ 1)}")
+            return self._w.negative(self._value(operand ^ 1))
         index, kind = operand >> 3, operand & 6
         if kind == LOCAL:
             return self._values[index]
@@ -130,10 +98,9 @@ class PieceFunction:
         return self._read[operand]
 
     def _constant(self, k: int) -> str:
-        memory = self._memory
         if not self._shared:
-            return constant(self._piece.constants[k], memory.dtype, memory.lanes)
-        return memory.splat(self._code.load("%numbers", k, memory.dtype))
+            return self._w.constant(self._piece.constants[k])
+        return self._w.splat(self.code.load("%numbers", k, self._w.dtype))
 
     def _index(self, k: int) -> Index:
         return self._memory.word(k) if self._shared else self._piece.words[k]
@@ -141,17 +108,16 @@ class PieceFunction:
     def _word(self, k: int) -> str:
         place = self._piece.shape.places[k]
         if place == WORK:
-            return self._code.load("%from", self._index(k), self._type).name
+            return self.code.load("%from", self._index(k), self._w.type).name
         return self._memory.read(self._array(place), self._index(k))
 
     def _store(self, operand: int, k: int) -> None:
         place, value = self._piece.shape.places[k], self._value(operand)
         if place == WORK:
-            at = self._code.at("%to", self._index(k), self._type)
-            self._code.do(f"store {self._type} {value}, ptr {at}")
+            self.code.store(value, "%to", self._index(k), self._w.type)
         else:
             if self._like_packs:
-                value = self._code.name(f"fadd {self._type} {value}, 0.0")
+                value = self._w.binary("fadd", value, "0.0")
             self._memory.write(value, self._array(place), self._index(k))
 
     def _array(self, place: int) -> str:
@@ -160,7 +126,7 @@ class PieceFunction:
         return self._rows[place]
 
 
-class AnglesFunction:
+def angles_function(name: str, target: Target, dtype: str, lanes: int, count: int) -> Code:
     """A loop over the angles that are known from the start.
 
     Words are array and index of each, numbers all factors and then all offsets. Of one state as
@@ -169,66 +135,48 @@ class AnglesFunction:
     name: Of the function.
     lanes: States in a vector.
     count: How many there are; of one state a multiple of what fits into a vector.
-    functions: The function, and those that it calls.
     """
+    memory = _Memory(name, target, dtype, lanes)
+    code, w, width = memory.code, memory.w, target.lanes(dtype) if lanes == 1 else 1
+    wide = Vectors(code, dtype, max(width, lanes), target.fma)
 
-    def __init__(self, name: str, target: Target, dtype: str, lanes: int, count: int) -> None:
-        self._memory = memory = _Memory(name, target, dtype, lanes)
-        self._code = code = memory.code
-        sincos = GuardedSincos(code, dtype, target.fma)
-        self._width = target.lanes(dtype) if lanes == 1 else 1
-        wide = max(self._width, lanes)
-        kind = vector_type(dtype, wide)
-        for group in code.each(count // self._width):
-            first = group * self._width
-            x = self._angles(first, kind)
-            scaled = code.name(f"fmul {kind} {x}, {self._numbers(first)}")
-            angle = code.name(f"fadd {kind} {scaled}, {self._numbers(first + count)}")
-            for value, begin in zip(sincos.write(angle, wide), (0, count), strict=True):
-                at = code.at("%to", first + begin, memory.type)
-                code.do(f"store {kind} {value}, ptr {at}, align {self._align}")
-        self.functions = [code, *sincos.slow.values()]
-
-    @property
-    def _align(self) -> int:
-        return 8 if self._memory.dtype == "double" else 4
-
-    def _angles(self, first: Number, kind: str) -> str:
+    def angles(first: Number) -> str:
         """Inputs, from the first of a vector on."""
         found = []
-        for k in range(self._width):
+        for k in range(width):
             word = (first + k) * 2
-            rows = self._memory.rows(self._memory.word(word))
-            found.append(self._memory.read(rows, self._memory.word(word + 1)))
-        if self._width == 1:
-            return found[0]
-        x = "poison"
-        for k, one in enumerate(found):
-            x = self._code.name(f"insertelement {kind} {x}, {self._memory.dtype} {one}, i32 {k}")
-        return x
+            found.append(memory.read(memory.rows(memory.word(word)), memory.word(word + 1)))
+        return found[0] if width == 1 else wide.joined(found)
 
-    def _numbers(self, first: Number) -> str:
+    def numbers(first: Number) -> str:
         """Factors or offsets of a vector."""
-        dtype = self._memory.dtype
-        if self._width == 1:
-            return self._memory.splat(self._code.load("%numbers", first, dtype))
-        at, kind = self._code.at("%numbers", first, dtype), vector_type(dtype, self._width)
-        return self._code.name(f"load {kind}, ptr {at}, align {self._align}")
+        if width == 1:
+            return w.splat(code.load("%numbers", first, dtype))
+        at = code.at("%numbers", first, dtype)
+        return code.name(f"load {wide.type}, ptr {at}, align {w.size}")
+
+    for group in code.each(count // width):
+        first = group * width
+        scaled = wide.binary("fmul", angles(first), numbers(first))
+        angle = wide.binary("fadd", scaled, numbers(first + count))
+        for value, begin in zip(sincos(wide, angle), (0, count), strict=True):
+            at = code.at("%to", first + begin, w.type)
+            code.do(f"store {wide.type} {value}, ptr {at}, align {w.size}")
+    return code
 
 
-def column_functions(dtype: str, lanes: int) -> list[Code]:
+def _column_functions(dtype: str, lanes: int) -> list[Code]:
     """``read_column(rows, index)`` and ``write_column(value, rows, index)``, of all lanes."""
     t, index = vector_type(dtype, lanes), "ptr %rows, i64 %index"
     read = Code(f"@read_column({index})", f"internal {t}", "noinline nounwind")
-    value = "poison"
+    w, value = Vectors(read, dtype, lanes), "poison"
     for k, at in enumerate(_places(read, dtype, lanes)):
-        x = read.name(f"load {dtype}, ptr {at}")
-        value = read.name(f"insertelement {t} {value}, {dtype} {x}, i32 {k}")
+        value = w.with_lane(value, k, read.name(f"load {dtype}, ptr {at}"))
     read.give(Number(read, value, t))
     write = Code(f"@write_column({t} %value, {index})", "internal void", "noinline nounwind")
+    w = Vectors(write, dtype, lanes)
     for k, at in enumerate(_places(write, dtype, lanes)):
-        x = write.name(f"extractelement {t} %value, i32 {k}")
-        write.do(f"store {dtype} {x}, ptr {at}")
+        write.do(f"store {dtype} {w.lane('%value', k)}, ptr {at}")
     return [read, write]
 
 

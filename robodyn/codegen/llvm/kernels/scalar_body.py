@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.kernel_body import Body
+from robodyn.codegen.llvm.kernels.sincos import sincos
 from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode, SuperwordMemory, spots_of
 from robodyn.codegen.llvm.kernels.superwords import Superwords
-from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
+from robodyn.codegen.llvm.kernels.vectors import Vectors
+from robodyn.symbolic.graph import ADD, COS, INPUT, MUL, SIN, Program, scalar_places
 
 
 class ScalarBody(Body):
-    """One state: numbers are loaded when first used and stored when known."""
+    """One state: numbers are loaded when first used and stored when known.
 
-    def __init__(
-        self, code: Code, program: Program, found: Superwords, target: Target, dtype: str
-    ) -> None:
-        super().__init__(code, program, found, target, dtype, 1)
+    width: Numbers in a vector.
+    """
+
+    def __init__(self, w: Vectors, program: Program, found: Superwords, width: int) -> None:
+        super().__init__(w, program, found.fused)
         self.inputs = scalar_places(program.inputs)
         self.outputs = scalar_places(program.outputs)
-        self.found, width = found, target.lanes(dtype)
+        self.found, self.width = found, width
+        self.wide_angles: dict[int, Vectors] = {}
         self.memory = SuperwordMemory(found, program.graph, width)
-        self.kept = code.slot(f"[{self.memory.size} x {dtype}]", 64) if self.memory.size else ""
-        self.words = SuperwordCode(
-            code, program.graph, self.memory, self.kept, dtype, width, "%out{}".format, self.stored
-        )
+        self.kept = ""
+        if self.memory.size:
+            self.kept = w.code.slot(f"[{self.memory.size} x {w.dtype}]", 64)
         self.nodes = program.live_for(found.scalars(program))
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
@@ -34,21 +35,25 @@ class ScalarBody(Body):
     def input(self, index: int) -> str:
         """Load a scalar input."""
         port, k = self.inputs[index]
-        at = self.code.at(f"%in{port}", k, self.dtype) if k else f"%in{port}"
-        return self.code.name(f"load {self.dtype}, ptr {at}")
+        return self.code.name(f"load {self.w.dtype}, ptr {self._at(f'%in{port}', k)}")
 
     def after(self, node: int) -> None:
         """Store the known results, and the values that superwords need."""
         for k in self.stores.get(node, ()):
             port, index = self.outputs[k]
             value = self.result(self.program.results[k])
-            at = self.code.at(f"%out{port}", index, self.dtype) if index else f"%out{port}"
-            self.code.do(f"store {self.dtype} {value}, ptr {at}")
-            self.stored()  # here, as one node may be stored often: zero is
+            # counted one by one, as one node may be stored often: zero is
+            self._store(value, self._at(f"%out{port}", index))
         for place, negative in self.memory.kept.get(node, ()):
-            at = self.code.at(self.kept, place, self.dtype)
-            self.code.do(f"store {self.dtype} {self.signed(2 * node + negative)}, ptr {at}")
-            self.stored()
+            at = self.code.at(self.kept, place, self.w.dtype)
+            self._store(self.signed(2 * node + negative), at)
+
+    def _at(self, array: str, k: int) -> str:
+        return self.code.at(array, k, self.w.dtype) if k else array
+
+    def _store(self, value: str, at: str) -> None:
+        self.code.do(f"store {self.w.dtype} {value}, ptr {at}")
+        self.stored()
 
     def result(self, edge: int) -> str:
         """SSA name or literal of what is stored of an edge."""
@@ -56,63 +61,38 @@ class ScalarBody(Body):
 
     def emit(self) -> None:
         """All scalars, and then all superwords."""
+        self.gather_angles()
         super().emit()
-        self.words.emit(self.found.order, spots_of(self.program, self.found))
+        vectors = Vectors(self.code, self.w.dtype, self.width)
+        words = SuperwordCode(vectors, self.graph, self.memory, self.kept, "%out{}".format)
+        words.emit(self.found.order, spots_of(self.program, self.found), self.stored)
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
-        graph = self.program.graph
-        early = []
-        for node in self.nodes:
-            if graph.op[node] in (SIN, COS):
-                angle = graph.a[node] >> 1
-                if angle not in early and self._early(angle):
-                    early.append(angle)
-        width = self.target.lanes(self.dtype)
-        if width == 1:
-            return
+        graph, width = self.graph, self.width
+        angles = (graph.a[node] >> 1 for node in self.nodes if graph.op[node] in (SIN, COS))
+        early = [*dict.fromkeys(angle for angle in angles if self._early(angle))]
         for first in range(0, len(early), width):
             group = early[first : first + width]
-            if len(group) == 1:
-                continue
-            lanes = 2
-            while lanes < len(group):
-                lanes *= 2
-            self._together(group, lanes)
+            if len(group) > 1:
+                self._together(group, 1 << (len(group) - 1).bit_length())
 
     def _early(self, node: int) -> bool:
-        graph = self.program.graph
+        graph = self.graph
         if graph.op[node] == INPUT:
             return True
-        return graph.op[node] in (ADD, MUL) and all(
-            graph.op[edge >> 1] in (INPUT, CONST) for edge in (graph.a[node], graph.b[node])
-        )
+        pair = (graph.a[node] >> 1, graph.b[node] >> 1)
+        return graph.op[node] in (ADD, MUL) and all(graph.op[x] <= INPUT for x in pair)
 
     def _together(self, group: list[int], lanes: int) -> None:
-        graph, kind = self.program.graph, f"<{lanes} x {self.dtype}>"
+        own = Vectors(self.code, self.w.dtype, lanes, self.w.fma)
+        wide = self.wide_angles.setdefault(lanes, own)
         x = "zeroinitializer"
         for lane, node in enumerate(group):
-            for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
-                self._known_early(needed if graph.op[node] != INPUT else node)
-            x = self.code.name(
-                f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}"
-            )
-        s, c = self.sincos.write(x, lanes)
+            for edge in self.graph.operands(node):
+                self.compute(edge >> 1)
+            self.compute(node)
+            x = wide.with_lane(x, lane, self.names[node])
+        s, c = sincos(wide, x)
         for lane, node in enumerate(group):
-            self.trig[node] = (
-                self.code.name(f"extractelement {kind} {s}, i32 {lane}"),
-                self.code.name(f"extractelement {kind} {c}, i32 {lane}"),
-            )
-
-    def _known_early(self, node: int) -> None:
-        graph, t = self.program.graph, self.dtype
-        if node in self.names or graph.op[node] == CONST:
-            return
-        op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op == INPUT:
-            self.names[node] = self.input(a)
-        elif op == ADD:
-            verb = "fsub" if b & 1 else "fadd"
-            self.names[node] = self.code.name(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
-        else:
-            self.names[node] = self.code.name(f"fmul {t} {self.signed(a)}, {self.signed(b)}")
+            self.w.angles[self.names[node]] = wide.lane(s, lane), wide.lane(c, lane)

@@ -12,10 +12,9 @@ precision takes parts of pi/2 with so few bits that their multiples are exact, a
 from __future__ import annotations
 
 import math
-import struct
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.symbolic.graph import ByPrecision
+from robodyn.codegen.llvm.kernels.vectors import Vectors, constant, vector_type
 
 #: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for, with FMA.
 RANGE = {"double": 1e8, "float": 1e5}
@@ -60,105 +59,77 @@ SHORT_PARTS = (
 MAGIC = {"double": 6755399441055744.0, "float": 12582912.0}
 
 
-def number(value: float, dtype: str) -> str:
-    """A float literal."""
-    if dtype == "float":
-        value = value.single if isinstance(value, ByPrecision) else value
-        value = struct.unpack("f", struct.pack("f", value))[0]
-    return "0x" + struct.pack(">d", value).hex().upper()
+def sincos(w: Vectors, x: str) -> tuple[str, str]:
+    """Names of the sine and the cosine of any angle, or of a vector of them.
 
-
-def vector_type(scalar: str, lanes: int) -> str:
-    """The type of a vector, or of a number where there is one lane."""
-    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
-
-
-def constant(value: float, dtype: str, lanes: int) -> str:
-    """A float literal in all lanes."""
-    text = number(value, dtype)
-    return text if lanes == 1 else "<" + ", ".join([f"{dtype} {text}"] * lanes) + ">"
-
-
-def _integers(value: int, dtype: str, lanes: int) -> str:
-    kind = "i64" if dtype == "double" else "i32"
-    return str(value) if lanes == 1 else "<" + ", ".join([f"{kind} {value}"] * lanes) + ">"
-
-
-class _Vectors:
-    """Instructions over one vector type."""
-
-    def __init__(self, code: Code, dtype: str, lanes: int, fma: bool) -> None:
-        self.name, self.intrinsic = code.name, code.intrinsic
-        self.dtype, self.lanes, self.fma = dtype, lanes, fma
-        self.type = vector_type(dtype, lanes)
-        self.int = vector_type("i64" if dtype == "double" else "i32", lanes)
-        self.bool = vector_type("i1", lanes)
-
-    def c(self, value: float) -> str:
-        return constant(value, self.dtype, self.lanes)
-
-    def i(self, value: int) -> str:
-        return _integers(value, self.dtype, self.lanes)
-
-    def mul(self, a: str, b: str) -> str:
-        return self.name(f"fmul {self.type} {a}, {b}")
-
-    def muladd(self, a: str, b: str, c: str) -> str:
-        if self.fma:
-            return self.intrinsic("fma", self.type, a, b, c)
-        return self.name(f"fadd {self.type} {self.mul(a, b)}, {c}")
-
-    def polynomial(self, z: str, coefficients: tuple[float, ...]) -> str:
-        """Estrin's scheme: a short chain."""
-        terms = [self.c(x) for x in coefficients]
-        power = z
-        while len(terms) > 1:
-            paired = [
-                self.muladd(power, terms[k + 1], terms[k]) if k + 1 < len(terms) else terms[k]
-                for k in range(0, len(terms), 2)
-            ]
-            terms = paired
-            if len(terms) > 1:
-                power = self.mul(power, power)
-        return terms[0]
-
-
-def largest_angle(dtype: str, fma: bool) -> float:
-    """The largest angle [rad] that `sincos` may be given."""
-    return (RANGE if fma else RANGE_WITHOUT_FMA)[dtype]
-
-
-def sincos(code: Code, x: str, dtype: str, lanes: int, fma: bool) -> tuple[str, str]:
-    """Write the sine and cosine of ``x``, which must be within `largest_angle`.
-
-    Returns sine, cosine: Names of the results.
+    Fast within a range, by the C library beyond it.
     """
-    w = _Vectors(code, dtype, lanes, fma)
-    bits = 64 if dtype == "double" else 32
-    shifted = w.muladd(x, w.c(2.0 / math.pi), w.c(MAGIC[dtype]))
-    k = w.name(f"fsub {w.type} {shifted}, {w.c(MAGIC[dtype])}")
+    if x not in w.angles:
+        w.angles[x] = _guarded(w, x)
+    return w.angles[x]
+
+
+def _guarded(w: Vectors, x: str) -> tuple[str, str]:
+    code, t = w.code, w.type
+    fast = _fast(w, x)
+    limit = w.constant((RANGE if w.fma else RANGE_WITHOUT_FMA)[w.dtype])
+    each = beyond = w.binary("fcmp ogt", w.intrinsic("fabs", x), limit)
+    if w.lanes > 1:
+        reduce = f"i1 @llvm.vector.reduce.or.v{w.lanes}i1"
+        code.declare(f"declare {reduce}({w.flags})")
+        beyond = code.name(f"call {reduce}({w.flags} {beyond})")
+    slow, done, before = code.label("slow"), code.label("done"), code.block
+    code.branch(beyond, slow, done, expected=False)
+    code.begin(slow)
+    exact = _slow(w, x)
+    if w.lanes > 1:  # only for angles beyond it, so that others have the same result as elsewhere
+        exact = [w.select(each, one, other) for one, other in zip(exact, fast, strict=True)]
+    code.begin(done)
+    sine, cosine = (
+        code.name(f"phi {t} [ {one}, %{before} ], [ {other}, %{slow} ]")
+        for one, other in zip(fast, exact, strict=True)
+    )
+    return sine, cosine
+
+
+def _fast(w: Vectors, x: str) -> tuple[str, str]:
+    """The sine and the cosine of an angle within the range."""
+    magic, t, i = w.constant(MAGIC[w.dtype]), w.type, w.integers
+    shifted = w.muladd(x, w.constant(2.0 / math.pi), magic)
+    k = w.binary("fsub", shifted, magic)
     r = _remainder(w, x, k)
-    z = w.mul(r, r)
-    rz = w.mul(r, z)
-    s = w.muladd(rz, w.polynomial(z, SIN[dtype]), r)
-    half = w.muladd(z, w.c(-0.5), w.c(1.0))
-    c = w.muladd(w.mul(z, z), w.polynomial(z, COS[dtype]), half)
-    quadrant = w.name(f"bitcast {w.type} {shifted} to {w.int}")
-    odd = w.name(f"and {w.int} {quadrant}, {w.i(1)}")
-    swap = w.name(f"icmp ne {w.int} {odd}, {w.i(0)}")
-    next_quadrant = w.name(f"add {w.int} {quadrant}, {w.i(1)}")
+    z = w.binary("fmul", r, r)
+    rz = w.binary("fmul", r, z)
+    s = w.muladd(rz, _polynomial(w, z, SIN[w.dtype]), r)
+    half = w.muladd(z, w.constant(-0.5), w.constant(1.0))
+    c = w.muladd(w.binary("fmul", z, z), _polynomial(w, z, COS[w.dtype]), half)
+    quadrant = w.bits(shifted)
+    odd = w.name(f"and {i} {quadrant}, {w.whole(1)}")
+    swap = w.name(f"icmp ne {i} {odd}, {w.whole(0)}")
+    next_quadrant = w.name(f"add {i} {quadrant}, {w.whole(1)}")
     results = []
     for source, straight, crossed in ((quadrant, s, c), (next_quadrant, c, s)):
-        two = w.name(f"and {w.int} {source}, {w.i(2)}")
-        sign = w.name(f"shl {w.int} {two}, {w.i(bits - 2)}")
-        chosen = w.name(f"select {w.bool} {swap}, {w.type} {crossed}, {w.type} {straight}")
-        raw = w.name(f"bitcast {w.type} {chosen} to {w.int}")
-        flipped = w.name(f"xor {w.int} {raw}, {sign}")
-        results.append(w.name(f"bitcast {w.int} {flipped} to {w.type}"))
+        two = w.name(f"and {i} {source}, {w.whole(2)}")
+        sign = w.name(f"shl {i} {two}, {w.whole(8 * w.size - 2)}")
+        chosen = w.name(f"select {w.flags} {swap}, {t} {crossed}, {t} {straight}")
+        results.append(w.from_bits(w.name(f"xor {i} {w.bits(chosen)}, {sign}")))
     return results[0], results[1]
 
 
-def _remainder(w: _Vectors, x: str, k: str) -> str:
+def _polynomial(w: Vectors, z: str, coefficients: tuple[float, ...]) -> str:
+    """Estrin's scheme: a short chain."""
+    terms, power = [w.constant(x) for x in coefficients], z
+    while len(terms) > 1:
+        terms = [
+            w.muladd(power, terms[k + 1], terms[k]) if k + 1 < len(terms) else terms[k]
+            for k in range(0, len(terms), 2)
+        ]
+        if len(terms) > 1:
+            power = w.binary("fmul", power, power)
+    return terms[0]
+
+
+def _remainder(w: Vectors, x: str, k: str) -> str:
     """What is left of x without k quarter turns."""
     if w.dtype == "float" and not w.fma:
         wide = vector_type("double", w.lanes)
@@ -166,32 +137,30 @@ def _remainder(w: _Vectors, x: str, k: str) -> str:
         turned = w.name(f"fmul {wide} {count}, {constant(math.pi / 2.0, 'double', w.lanes)}")
         left = w.name(f"fsub {wide} {angle}, {turned}")
         return w.name(f"fptrunc {wide} {left} to {w.type}")
-    minus_k, r = w.name(f"fneg {w.type} {k}"), x
+    minus_k, r = w.negative(k), x
     parts = HALF_PI[w.dtype][: 2 if w.dtype == "double" else 3] if w.fma else SHORT_PARTS
     for part in parts:
-        r = w.muladd(minus_k, w.c(part), r)
+        r = w.muladd(minus_k, w.constant(part), r)
     return r
 
 
-def slow_function(dtype: str, lanes: int) -> Code:
-    """A function that asks the C library, lane by lane; results are written to memory."""
+def _slow(w: Vectors, x: str) -> list[str]:
+    """Sine and cosine by the C library, in a function that writes them to memory."""
+    name = f"slow_sincos_{w.lanes}"
+    if w.scratch is None:
+        w.scratch = w.code.slot(w.type, 64), w.code.slot(w.type, 64)
+        w.code.need(_slow_function(name, w.dtype, w.lanes))
+    s, c = w.scratch
+    w.code.do(f"call void @{name}({w.type} {x}, ptr {s}, ptr {c})")
+    return [w.name(f"load {w.type}, ptr {at}, align 64") for at in w.scratch]
+
+
+def _slow_function(name: str, dtype: str, lanes: int) -> Code:
     t = vector_type(dtype, lanes)
-    attributes = "noinline cold nounwind"
-    code = Code(f"@{slow_name(lanes)}({t} %x, ptr %s, ptr %c)", "internal void", attributes)
+    code = Code(f"@{name}({t} %x, ptr %s, ptr %c)", "internal void", "noinline cold nounwind")
+    vectors, one = Vectors(code, dtype, lanes), Vectors(code, dtype, 1)
     for k in range(lanes):
-        lane = "%x" if lanes == 1 else code.name(f"extractelement {t} %x, i32 {k}")
-        if dtype == "float":
-            lane = code.name(f"fpext float {lane} to double")
-        for name, target in (("sin", "%s"), ("cos", "%c")):
-            code.declare(f"declare double @robodyn_{name}(double)")
-            result = code.name(f"call double @robodyn_{name}(double {lane})")
-            if dtype == "float":
-                result = code.name(f"fptrunc double {result} to float")
-            at = code.at(target, k, dtype)
-            code.do(f"store {dtype} {result}, ptr {at}")
+        lane = vectors.lane("%x", k)
+        for function, target in (("sin", "%s"), ("cos", "%c")):
+            code.store(one.c_function(f"robodyn_{function}", lane), target, k, dtype)
     return code
-
-
-def slow_name(lanes: int) -> str:
-    """Name of `slow_function` for vectors of so many lanes."""
-    return f"slow_sincos_{lanes}"

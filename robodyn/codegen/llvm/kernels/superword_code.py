@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.kernels.sincos import constant, vector_type
 from robodyn.codegen.llvm.kernels.sums import ZERO, ConstantLane
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
+from robodyn.codegen.llvm.kernels.vectors import Vectors, shuffle
 from robodyn.symbolic.graph import CONST, Graph, Program, scalar_places
 
 #: Where a result is: output, index there less the lane, whether it has the other sign, lane.
@@ -47,47 +46,48 @@ class SuperwordMemory:
 class SuperwordCode:
     """Superwords as instructions of a function.
 
+    w: Vectors in that function.
     at: Address of that memory.
-    lanes: Numbers in a vector.
     output: From the number of an output to the address of its row.
-    stored: Called after each store.
+    names: Values of superwords that are known.
     """
 
     def __init__(
         self,
-        code: Code,
+        w: Vectors,
         graph: Graph,
         memory: SuperwordMemory,
         at: str,
-        dtype: str,
-        lanes: int,
         output: Callable[[int], str],
-        stored: Callable[[], None],
     ) -> None:
-        self._code, self._graph, self._memory, self._at = code, graph, memory, at
-        self._dtype, self._lanes, self._type = dtype, lanes, vector_type(dtype, lanes)
-        self._output, self._stored = output, stored
-        #: Values of superwords that are known.
+        self._w, self._code, self._graph, self._memory, self._at = w, w.code, graph, memory, at
+        self._output = output
         self.names: dict[Superword, str] = {}
 
-    def emit(self, words: Iterable[Superword], results: Mapping[Superword, Sequence[Spot]]) -> None:
-        """Superwords, and the results that are in them."""
+    def emit(
+        self,
+        words: Iterable[Superword],
+        results: Mapping[Superword, Sequence[Spot]],
+        stored: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Superwords, and the results that are in them; ``stored`` is called after each store."""
         for word in words:
             self.names[word] = self._sum(word)
             for run in _runs(results.get(word, ())):
                 self._store(word, run)
+                stored()
 
     def _sum(self, word: Superword) -> str:
-        code, t = self._code, self._type
+        w = self._w
         value = self._start(word) if any(x is not None for x in word.start) else None
         for factor, negative, other in word.terms:
             x, y, before = self._splat(factor), self.names[other], value or "zeroinitializer"
             if negative:
-                x = code.name(f"fneg {t} {x}")
+                x = w.negative(x)
             if value is None:
-                value = code.name(f"fmul {t} {x}, {y}")
+                value = w.binary("fmul", x, y)
             else:
-                value = code.intrinsic("fma", t, x, y, value)
+                value = w.intrinsic("fma", x, y, value)
             # a factor may be no number, which must not meet the zeros of lanes that lack it
             pairs = zip(word.lanes, other.lanes, strict=True)
             value = self._where([x is None or y != ZERO for x, y in pairs], value, before)
@@ -95,46 +95,39 @@ class SuperwordCode:
 
     def _start(self, word: Superword) -> str:
         """The vector of starting values of the sums."""
-        t, dtype = self._type, self._dtype
-        known = [x.value if isinstance(x, ConstantLane) else 0.0 for x in word.start]
-        constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
+        known = self._w.literal(x.value if isinstance(x, ConstantLane) else 0.0 for x in word.start)
         if word not in self._memory.starts:
-            return f"<{constants}>"
-        at = self._code.at(self._at, self._memory.starts[word], dtype)
-        value = self._code.name(f"load {t}, ptr {at}, align 64")
-        return self._where([isinstance(x, int) for x in word.start], value, f"<{constants}>")
+            return known
+        at = self._code.at(self._at, self._memory.starts[word], self._w.dtype)
+        value = self._code.name(f"load {self._w.type}, ptr {at}, align 64")
+        return self._where([isinstance(x, int) for x in word.start], value, known)
 
     def _where(self, lanes: Sequence[bool], value: str, other: str) -> str:
         """A vector with some lanes of one vector and the other lanes of another."""
         if all(lanes):
             return value
         mask = ", ".join(f"i1 {int(x)}" for x in lanes)
-        t = self._type
-        return self._code.name(f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}")
+        return self._w.select(f"<{mask}>", value, other)
 
     def _splat(self, factor: int) -> str:
         """A scalar in all lanes."""
-        t, n, dtype = self._type, self._lanes, self._dtype
         if self._graph.op[factor] == CONST:
-            return constant(self._graph.value[factor], dtype, n)
-        at = self._code.at(self._at, self._memory.factors[factor], dtype)
-        x = self._code.name(f"load {dtype}, ptr {at}")
-        one = self._code.name(f"insertelement {t} poison, {dtype} {x}, i32 0")
-        return self._code.name(f"shufflevector {t} {one}, {t} poison, <{n} x i32> zeroinitializer")
+            return self._w.constant(self._graph.value[factor])
+        at = self._memory.factors[factor]
+        return self._w.splat(self._code.load(self._at, at, self._w.dtype))
 
     def _store(self, word: Superword, run: Sequence[Spot]) -> None:
         """Neighbouring lanes that are neighbours in an output."""
-        code, value, kind, count = self._code, self.names[word], self._type, len(run)
+        w, value, kind, count = self._w, self.names[word], self._w.type, len(run)
         port, before, negative, lane = run[0]
         if negative:
-            value = code.name(f"fneg {kind} {value}")
-        if count < self._lanes:
-            picked = ", ".join(f"i32 {lane + k}" for k in range(count))
-            pick = f"{kind} {value}, {kind} poison, <{count} x i32> <{picked}>"
-            value, kind = code.name(f"shufflevector {pick}"), f"<{count} x {self._dtype}>"
-        at, size = code.at(self._output(port), before + lane, self._dtype), 8
-        code.do(f"store {kind} {value}, ptr {at}, align {size if self._dtype == 'double' else 4}")
-        self._stored()
+            value = w.negative(value)
+        if count < w.lanes:
+            picked = range(lane, lane + count)
+            value = w.name(shuffle(kind, value, "poison", picked))
+            kind = f"<{count} x {w.dtype}>"
+        at = self._code.at(self._output(port), before + lane, w.dtype)
+        self._code.do(f"store {kind} {value}, ptr {at}, align {w.size}")
 
 
 def spots_of(program: Program, found: Superwords) -> dict[Superword, list[Spot]]:

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels.piece_code import PieceCode, with_memory
-from robodyn.codegen.llvm.kernels.sincos import vector_type
 from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode, SuperwordMemory, spots_of
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
+from robodyn.codegen.llvm.kernels.vectors import Vectors
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.symbolic.graph import Port, Program
 
@@ -49,10 +49,6 @@ class SuperwordPieces:
         outputs = (*program.outputs, Port("superwords", (len(kept),)))
         return replace(program, outputs=outputs, results=(*results, *kept))
 
-    def functions(self) -> list[Code]:
-        """All functions except the one that calls them."""
-        return [*self._scalars.functions(), *self._codes]
-
     def call(self, code: Code, rows: list[str]) -> None:
         """Compute a state; all results are NaN if memory is exhausted.
 
@@ -73,34 +69,31 @@ class SuperwordPieces:
         listed = code.slot(f"[{len(rows)} x ptr]")
         for k, row in enumerate(rows):
             code.store(row, listed, k, "ptr")
-        for words in range(len(self._codes)):
-            code.do(f"call void @words{words}(ptr {listed}, ptr {memory}, ptr {vectors})")
+        for k, words in enumerate(self._codes):
+            code.need(words)
+            code.do(f"call void @words{k}(ptr {listed}, ptr {memory}, ptr {vectors})")
 
     def _code(self, number: int, group: list[Superword]) -> Code:
         """A function of some superwords."""
         attributes = f"noinline {self._target.attributes}"
         given = "ptr noalias %rows, ptr noalias %memory, ptr noalias %vectors"
         code = Code(f"@words{number}({given})", "internal void", attributes)
-        kind, rows = vector_type(self._dtype, self._lanes), dict[int, str]()
+        w, rows = Vectors(code, self._dtype, self._lanes), dict[int, str]()
 
         def output(port: int) -> str:
             if port not in rows:
                 rows[port] = code.load("%rows", len(self._program.inputs) + port, "ptr").name
             return rows[port]
 
-        words = SuperwordCode(
-            code, self._program.graph, self._memory, "%memory", self._dtype, self._lanes, output,
-            lambda: None,
-        )  # fmt: skip
+        words = SuperwordCode(w, self._program.graph, self._memory, "%memory", output)
         own = set(group)
         for word in group:
             for _, _, other in word.terms:
                 if other not in words.names and other not in own:
-                    words.names[other] = code.load("%vectors", self._places[other], kind).name
+                    words.names[other] = code.load("%vectors", self._places[other], w.type).name
             words.emit([word], self._results)
             if word in self._places:
-                at = code.at("%vectors", self._places[word], kind)
-                code.do(f"store {kind} {words.names[word]}, ptr {at}")
+                code.store(words.names[word], "%vectors", self._places[word], w.type)
         return code
 
 

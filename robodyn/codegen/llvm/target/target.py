@@ -12,7 +12,7 @@ import ctypes
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from robodyn.codegen.llvm.target.once import Memo, once
 from robodyn.errors import SettingsError
@@ -221,6 +221,35 @@ def object_code(ir: str, level: int = 2) -> bytes:
     module = _llvm().parse_assembly(ir)
     module.triple = chosen_target().triple
     return bytes(_machine(level).emit_object(module))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Passes and level for compiling IR to object code.
+
+    Results are the same for all recipes, bit for bit: operations are those of the IR, in which
+    fused multiply-adds are explicit and nothing may be reordered. Recipes differ in where values
+    are stored.
+
+    passes: Over the IR: none, those that put variables into registers, or LLVM's usual ones, with
+        long loops unrolled and vectorised or without.
+    level: Of the code generator, 0 to 2.
+    """
+
+    passes: Literal["none", "registers", "usual", "loops"] = "none"
+    level: int = 2
+
+    def full(self, ir: str) -> bytes:
+        """Object code of the full tier."""
+        if self.passes == "registers":
+            ir = in_registers(ir)
+        elif self.passes != "none":
+            ir = optimised(ir, loops=self.passes == "loops")
+        return object_code(ir, self.level)
+
+    def first(self, ir: str) -> bytes:
+        """Object code of the first tier, compiled several times faster but slower to run."""
+        return object_code(ir, 0)
 
 
 def load_object(code: bytes) -> Any:

@@ -7,18 +7,12 @@ from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import c_function
-from robodyn.codegen.llvm.builder.matrices import Indices, Matrix
+from robodyn.codegen.llvm.builder.matrices import Matrix
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.programs.constrained_systems import reduction
 from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
-from robodyn.codegen.llvm.programs.constrained_systems.system import (
-    NOT_FINITE,
-    SINGULAR,
-    WORK,
-    System,
-    Workspace,
-)
+from robodyn.codegen.llvm.programs.constrained_systems.system import NOT_FINITE, SINGULAR, System
 from robodyn.codegen.llvm.target.once import once
 
 _SOLVE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)
@@ -48,14 +42,8 @@ def solver() -> Any:
 def _solve_ir() -> str:
     code = Code("@solve(ptr %words, double %tolerance)")
     words = Words(code, "%words", WORDS)
-    nv, nc, free = (
-        words.number("nv"),
-        words.number("nc"),
-        words.indices("free"),
-    )
-    room = nv + nc
-    ld = code.choose(room > 0, room, 1)
-    w = Workspace.at(code, words.pointer("workspace"), ld)
+    nv, nc, n = (words.number(name) for name in ("nv", "nc", "n"))
+    s = System(code, (nv, nc, n), words.indices("free"), words.pointer("workspace"))
     results = [words.indices(name) for name in ("status", "rank")]
     for row in code.each(words.number("batch")):
         M, x, K, k = (
@@ -66,7 +54,7 @@ def _solve_ir() -> str:
         finite = _finite(M, nv * nv) & _finite(x, nv) & _finite(K, nc * nv) & _finite(k, nc)
         status, rank, residual = code.variable(NOT_FINITE), code.variable(0), code.variable(0.0)
         with code.when(finite):
-            s = _reduced(code, words, (M, x, K, k), free, w)
+            _reduce(s, M, x, K, k)
             rank.value = s.rank
             method = words.number("method")
             for place, solve in enumerate(METHODS.values()):
@@ -75,10 +63,10 @@ def _solve_ir() -> str:
             with code.when(~status.value.equals(SINGULAR)):
                 for j in code.each(nv):
                     a.put(x.get(j), j)
-                for j in code.each(s.n):
-                    a.put(w.a.get(j) / w.columns.get(free.get(j)), free.get(j))
-                residual.value = reduction.relative_residual(w, free, s.n, nc)
-                reduction.multipliers(lam, w, nc, s.rank)
+                for j in code.each(n):
+                    a.put(s.a.get(j) / s.columns.get(s.free.get(j)), s.free.get(j))
+                residual.value = reduction.relative_residual(s)
+                reduction.multipliers(s, lam)
         for array, value in zip(results, (status.value, rank.value), strict=True):
             array.put(value, row)
         _row_of(words, "residual", row, code.integer(1), nv).put(residual.value, 0)
@@ -92,20 +80,11 @@ def _finite(x: Matrix, count: Number) -> Number:
     return total.value < 1.0  # zero times a number that is not finite is not a number
 
 
-def _reduced(
-    code: Code, words: Words, given: tuple[Matrix, ...], free: Indices, w: Workspace
-) -> System:
-    """The scaled system with orthonormal constraints."""
-    M, x, K, k = given
-    nv, nc, n = words.number("nv"), words.number("nc"), words.number("n")
-    work_size = w.work.ld * WORK
-    reduction.scale_speeds(M, nv, w)
-    reduction.scale_constraints(K, nc, nv, w)
-    reduction.gather(M, x, k, free, n, nc, nv, w)
-    rank = reduction.revealed_rank(w, n, nc, code.argument("tolerance", "double"), work_size)
-    reduction.orthonormal(w, n, rank, work_size)
-    reduction.right_sides(w, nc, rank, work_size)
-    return System(
-        code, n, rank, w.M, w.Q, w.force, w.right, w.a, w.mu,
-        w.square, w.room, w.x, w.y, w.tau, w.order, w.work, work_size,
-    )  # fmt: skip
+def _reduce(s: System, M: Matrix, x: Matrix, K: Matrix, k: Matrix) -> None:
+    """Make the scaled system with orthonormal constraints."""
+    reduction.scale_speeds(s, M)
+    reduction.scale_constraints(s, K)
+    reduction.gather(s, M, x, k)
+    s.rank = reduction.revealed_rank(s, s.code.argument("tolerance", "double"))
+    reduction.orthonormal(s)
+    reduction.right_sides(s)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
@@ -17,109 +16,70 @@ SOLVED, SINGULAR, NOT_FINITE = range(3)
 #: Columns of the memory that LAPACK asks for: it works on blocks of 32 columns.
 WORK = 72
 
-
-class Workspace(NamedTuple):
-    """Memory of one system, where each column is ``ld = nv + nc`` long.
-
-    K: Scaled constraints, a constraint a column, of all speeds.
-    K_QR, C_QR: Constraints of the free speeds, and their coefficients C, factored; see `reduction`.
-    Q, M, square, room: See `System`.
-    columns, rows: Scales of speeds and constraints.
-    b, terms: Scaled right sides, and the sizes of their terms.
-    given: Accelerations of the speeds that are not free.
-    K_tau, C_tau, tau: Scalar factors of Householder reflections.
-    force, right, a, mu, x, y: See `System`.
-    work: For LAPACK.
-    K_order, C_order, order: Of pivots.
-    """
-
-    K: Matrix
-    K_QR: Matrix
-    C_QR: Matrix
-    Q: Matrix
-    M: Matrix
-    square: Matrix
-    room: Matrix
-    columns: Matrix
-    rows: Matrix
-    b: Matrix
-    terms: Matrix
-    given: Matrix
-    K_tau: Matrix
-    C_tau: Matrix
-    tau: Matrix
-    force: Matrix
-    right: Matrix
-    a: Matrix
-    mu: Matrix
-    x: Matrix
-    y: Matrix
-    work: Matrix
-    K_order: Indices
-    C_order: Indices
-    order: Indices
-
-    @staticmethod
-    def at(code: Code, pointer: str, ld: Number) -> Workspace:
-        """Lay it out from an address on."""
-        memory = Matrix(code, pointer, ld)
-        places: dict[str, Any] = {}
-        column: Any = 0
-        for names, columns in ((_MATRICES, ld), (_VECTORS, 1), (("work",), WORK), (_ORDERS, 1)):
-            for name in names:
-                places[name] = memory.part(0, column)
-                column = column + columns
-        for name in _ORDERS:
-            places[name] = Indices(code, places[name].pointer, "i32")
-        return Workspace(**places)
-
-
-_MATRICES = ("K", "K_QR", "C_QR", "Q", "M", "square", "room")
-_VECTORS = (
-    "columns", "rows", "b", "terms", "given", "K_tau", "C_tau", "tau", "force", "right", "a", "mu",
-    "x", "y",
-)  # fmt: skip
+#: Integers of LAPACK.
 _ORDERS = ("K_order", "C_order", "order")
+
+#: Arrays of a system in memory, by name, and how many columns each has: 0 stands for as many as it
+#: has rows.
+_COLUMNS = {
+    **dict.fromkeys(("K", "K_QR", "C_QR", "Q", "M", "square", "room"), 0),
+    **dict.fromkeys(("columns", "rows", "b", "terms", "given", "K_tau", "C_tau", "tau"), 1),
+    **dict.fromkeys(("force", "right", "a", "mu", "x", "y"), 1),
+    "work": WORK,
+    **dict.fromkeys(_ORDERS, 1),
+}
 
 
 def workspace_size(nv: int, nc: int) -> int:
-    """How many real numbers a `Workspace` takes."""
+    """How many real numbers the memory of a system takes."""
     ld = max(nv + nc, 1)
-    return ld * (len(_MATRICES) * ld + len(_VECTORS) + WORK + len(_ORDERS))
+    return ld * sum(columns or ld for columns in _COLUMNS.values())
 
 
-@dataclass(frozen=True, eq=False)
 class System:
-    """``M a = force + Y^T mu``, ``Y a = -right``, and memory to solve it in.
+    """``M a = force + Y^T mu``, ``Y a = -right``, and memory to make and solve it in.
 
-    n, rank: Speeds, and constraints.
+    Arrays have columns of ``nv + nc`` numbers and stand one after the other; a system has some of
+    these. `reduction` makes it of one with any constraints, `methods` solve it.
+
+    nv, nc: Speeds, and constraints, before the reduction.
+    n, rank: Speeds that are free, and orthonormal constraints.
+    free: The free speeds, ascending.
+    K: Scaled constraints, a constraint a column, of all speeds.
+    K_QR, C_QR: Constraints of the free speeds, and their coefficients C, factored; see `reduction`.
+    K_tau, C_tau, tau: Scalar factors of Householder reflections.
+    columns, rows: Scales of speeds and constraints.
+    b, terms: Scaled right sides, and the sizes of their terms.
+    given: Accelerations of the speeds that are not free.
     M (n, n)
     Q (n, n): Orthogonal, ``[Y^T Z]``: the motions that the constraints prevent, and those they
         leave.
     force, right, a, mu: Vectors (n,), (rank,), (n,), (rank,).
     square, room: Two more matrices, of up to n + rank rows and columns.
-    x, y, tau: Vectors of that length.
-    order: Of that length.
-    work: For LAPACK.
+    x, y: Vectors of that length.
+    work, work_size: For LAPACK.
+    K_order, C_order, order: Of pivots.
     """
 
-    code: Code
-    n: Number
     rank: Number
-    M: Matrix
-    Q: Matrix
-    force: Matrix
-    right: Matrix
-    a: Matrix
-    mu: Matrix
-    square: Matrix
-    room: Matrix
-    x: Matrix
-    y: Matrix
-    tau: Matrix
-    order: Indices
-    work: Matrix
-    work_size: Number
+
+    def __init__(
+        self, code: Code, sizes: tuple[Number, Number, Number], free: Indices, pointer: str
+    ) -> None:
+        self.code, self.free = code, free
+        self.nv, self.nc, self.n = sizes
+        length = self.nv + self.nc
+        ld = code.choose(length > 0, length, 1)
+        self.work_size, column = ld * WORK, code.integer(0)
+        self._arrays: dict[str, Any] = {}
+        for name, columns in _COLUMNS.items():
+            array = Matrix(code, pointer, ld).part(0, column)
+            self._arrays[name] = Indices(code, array.pointer, "i32") if name in _ORDERS else array
+            column = column + (columns or ld)
+
+    def __getattr__(self, name: str) -> Any:
+        """An array: a `Matrix`, or `Indices`."""
+        return self._arrays[name]
 
     @property
     def left(self) -> Number:
@@ -129,12 +89,13 @@ class System:
     @property
     def Yt(self) -> Matrix:
         """Orthonormal constraints, a constraint a column (n, rank)."""
-        return self.Q
+        found: Matrix = self.Q
+        return found
 
     @property
     def Z(self) -> Matrix:
         """An orthonormal basis of the motions that they leave (n, left)."""
-        return self.Q.part(0, self.rank)
+        return self.Yt.part(0, self.rank)
 
 
 def cholesky(A: Matrix, n: Number, tolerance: float = MASS_MATRIX_ZERO) -> Number:
