@@ -10,6 +10,7 @@ import numpy as np
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
+from robodyn.description.loop import ends_of
 from robodyn.description.possible import why_impossible
 from robodyn.description.values import bad_values
 from robodyn.errors import (
@@ -37,10 +38,7 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
     heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
     leaf, held = [True] * count, [False] * count
     for cut in tree.cuts:
-        ends = (
-            (cut.parent, cut.child) if isinstance(cut, Joint) else (cut.predecessor, cut.successor)
-        )
-        for body in (tree.links[end][0] for end in ends):
+        for body in (tree.links[end][0] for end in ends_of(cut)):
             if body >= 0:
                 held[body] = True
     found = []
