@@ -82,22 +82,8 @@ class TreeForm:
     neutral (nq of the robot in minimal coordinates,): Its own coordinates at the neutral posture.
     """
 
-    model: Model
-    joint_forces: JointForces
-    joint_positions: TreeJointPositions
-    measurements: SensorReadings
-    motors: MotorLoads
-    cut_limits: CutLimits
+    parts: Parts
     neutral: Array
-
-    @classmethod
-    def of(cls, model: Model, parts: Parts, neutral: Array) -> TreeForm:
-        """Of the model and the parts of the robot in tree coordinates."""
-        forces, positions = parts.joint_forces, parts.joint_positions
-        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
-        read = parts.measurements
-        assert isinstance(read, SensorReadings)
-        return cls(model, forces, positions, read, parts.motors, parts.cut_limits, neutral)
 
 
 class Parts:
@@ -124,7 +110,7 @@ class Parts:
         steady: Parts | None = None,
         mobility: Mobility | None = None,
     ) -> None:
-        self._model, self.tree_form = model, tree_form
+        self.model, self.tree_form = model, tree_form
         start = None if tree_form is None else tree_form.neutral
         self.space = space = ConfigurationSpace(model, evaluator, start)
         self.rows = rows = ConstraintRows(model, evaluator, space)
@@ -149,7 +135,7 @@ class Parts:
         self.derivatives = DynamicsDerivatives(model, evaluator)
         self.motors = MotorLoads(model, evaluator)
         self.joint_forces, self.measurements = self._readings(tree_form)
-        whole = model if tree_form is None else tree_form.model
+        whole = model if tree_form is None else tree_form.parts.model
         tangents = Tangents(model, evaluator, rows, mobility)
         local = LocalDynamics(model, space, tangents, self.derivatives)
         self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
@@ -163,7 +149,7 @@ class Parts:
         self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None
     ) -> Evaluator:
         """An evaluator of quantities that forces of constraints enter."""
-        model, rows, mobility = self._model, self.rows, self.mobility
+        model, rows, mobility = self.model, self.rows, self.mobility
         programs = steady.evaluator.programs if steady else None
         if not isinstance(programs, LoopPrograms):
             programs = LoopPrograms(model, evaluator, mobility, consistency.tolerance)
@@ -179,8 +165,8 @@ class Parts:
         """
         form = self.tree_form
         if form is not None and tree is not None:
-            form = TreeForm.of(form.model, tree, form.neutral)
-        return Parts(self._model, evaluator, form, self)
+            form = TreeForm(tree, form.neutral)
+        return Parts(self.model, evaluator, form, self)
 
     def _place_joints(
         self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None
@@ -190,10 +176,11 @@ class Parts:
             self.expansion = TreeExpansion(self.space)
             self.joint_positions = TreeJointPositions(model, evaluator)
             return self.cut_limits
-        expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
-        self.expansion = expansion
-        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
-        return FollowingLimits(self.space.nv, tree_form.model, tree_form.cut_limits, expansion)
+        tree = tree_form.parts
+        assert isinstance(tree.joint_positions, TreeJointPositions)
+        self.expansion = expansion = MinimalExpansion(model, tree.model, evaluator, self.space)
+        self.joint_positions = MinimalJointPositions(expansion, tree.joint_positions)
+        return FollowingLimits(self.space.nv, tree.model, tree.cut_limits, expansion)
 
     def _positions(
         self, limits: UncoordinatedLimits, following: FollowingPositions
@@ -201,19 +188,21 @@ class Parts:
         """Make the neutral position of a robot without constraints, and random ones."""
         if isinstance(self.expansion, TreeExpansion):
             return self.space.zero, following.random
-        closed = ClosedPositions(self._model, self.space, self.expansion, limits, following)
+        closed = ClosedPositions(self.model, self.space, self.expansion, limits, following)
         return self.space.start, closed.random
 
     def _readings(
         self, tree_form: TreeForm | None
     ) -> tuple[JointForces | MinimalJointForces, SensorReadings | MinimalMeasurements]:
         """Wrenches in all joints, those that close loops included, and what sensors show."""
-        own = self._model, self.evaluator
+        own = self.model, self.evaluator
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
-        state = TreeState(*own, (self.motors, tree_form.motors), self.expansion)
-        forces = MinimalJointForces(state, tree_form.joint_forces)
-        return forces, MinimalMeasurements(state, tree_form.measurements)
+        tree = tree_form.parts
+        forces, read = tree.joint_forces, tree.measurements
+        assert isinstance(forces, JointForces) and isinstance(read, SensorReadings)
+        state = TreeState(*own, (self.motors, tree.motors), self.expansion)
+        return MinimalJointForces(state, forces), MinimalMeasurements(state, read)
 
 
 class Composition:
@@ -285,17 +274,9 @@ class Composition:
         """The same at a time, or at times, of a robot that depends on it."""
         evaluator, tree = self.evaluator.at(t), None if self.tree is None else self.tree.at(t)
         parts = self.origin.parts.at(evaluator, None if tree is None else tree.parts)
-        return Composition(
-            self.model,
-            evaluator,
-            parts,
-            MethodTable(),
-            self._actuated,
-            tree,
-            self.programs,
-            root=self._root,
-            origin=self.origin,
-        )
+        shared = self._actuated, tree, self.programs
+        given = self.model, evaluator, parts, MethodTable(), *shared
+        return Composition(*given, root=self._root, origin=self.origin)
 
     # -- copies -----------------------------------------------------------------------------------
 
@@ -342,7 +323,7 @@ class Composition:
                 replace(own, mechanism=cut), tree.model.mechanism, settings, tree.model.setup
             )
             model = model and replace(model, mechanism=mechanism)
-            form = TreeForm.of(tree.model, tree.parts, form.neutral)
+            form = TreeForm(tree.parts, form.neutral)
         return None if model is None else self._copy(model, tree, form)
 
     def with_rows(self, given: Mapping[str, ArrayLike]) -> Composition:
@@ -468,4 +449,4 @@ def _minimal(
     acting = model.actuated_joints if model.gearing.elsewhere else forced
     tree = Composition.of(mechanism, of_tree, acting, make)
     neutral = own_coordinates(tree_model.bodies, model.bodies, q)
-    return tree, model, TreeForm.of(tree.model, tree.parts, neutral)
+    return tree, model, TreeForm(tree.parts, neutral)

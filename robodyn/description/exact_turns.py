@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop
+from robodyn.description.loop import Loop, ends_of, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector
 from robodyn.symbolic.symbol import named_again
@@ -114,44 +114,29 @@ def with_exact_turns(mechanism: Mechanism) -> tuple[Mechanism, tuple[ExactTurn, 
 
 
 def _with_exact(mover: Joint | Loop) -> Joint | Loop:
-    new: Joint | Loop
-    if isinstance(mover, Joint):
-        if mover.exact is not None:
-            origin, axis, axis2 = mover.exact.origin, mover.exact.axis, mover.exact.axis2
-            return dataclasses.replace(mover, origin=origin, axis=axis, axis2=axis2)
-        new = dataclasses.replace(mover, origin=exact_pose(mover.origin))
-    elif (exact := mover.exact) is not None:
-        ends = exact.X_predecessor, exact.X_successor
-        new = dataclasses.replace(mover, X_predecessor=ends[0], X_successor=ends[1])
-        return dataclasses.replace(new, axis=exact.axis, axis2=exact.axis2)
-    else:
-        ends = exact_pose(mover.X_predecessor), exact_pose(mover.X_successor)
-        new = dataclasses.replace(mover, X_predecessor=ends[0], X_successor=ends[1])
-    return dataclasses.replace(new, axis=exact_axis(mover.axis), axis2=exact_axis(mover.axis2))
+    poses = ("origin",) if isinstance(mover, Joint) else ("X_predecessor", "X_successor")
+    own, axes = mover.exact, ("axis", "axis2")
+    new: dict[str, Any] = {
+        name: exact_pose(getattr(mover, name)) if own is None else getattr(own, name)
+        for name in poses
+    }
+    new |= {
+        name: exact_axis(getattr(mover, name)) if own is None else getattr(own, name)
+        for name in axes
+    }
+    return dataclasses.replace(mover, **new)
 
 
 def _differences(mover: Joint | Loop, exact: Joint | Loop) -> list[ExactTurn]:
     """Angles and axes that are other ones now."""
     pairs: list[tuple[float | Vector, float | Vector]] = []
-    for before, after in zip(_poses(mover), _poses(exact), strict=True):
+    for before, after in zip(poses_of(mover), poses_of(exact), strict=True):
         pairs += zip(before.rpy, after.rpy, strict=True)
     pairs += [(mover.axis, exact.axis), (mover.axis2, exact.axis2)]
     return [ExactTurn(mover, x, y) for x, y in pairs if x != y]
 
 
-def _poses(mover: Joint | Loop) -> tuple[Pose, ...]:
-    if isinstance(mover, Joint):
-        return (mover.origin,)
-    return mover.X_predecessor, mover.X_successor
-
-
 # -- the graph ------------------------------------------------------------------------------------
-
-
-def _ends(mover: Joint | Loop) -> tuple[str, str]:
-    if isinstance(mover, Joint):
-        return mover.parent, mover.child
-    return mover.predecessor, mover.successor
 
 
 def on_loops(mechanism: Mechanism) -> list[Joint | Loop]:
@@ -160,7 +145,7 @@ def on_loops(mechanism: Mechanism) -> list[Joint | Loop]:
     found: set[str] = set()
     for mover in extra:
         found.add(mover.name)
-        ends = list(_ends(mover))
+        ends = list(ends_of(mover))
         while ends[0] != ends[1]:  # climb from both links to where their ways meet
             k = 0 if depth[ends[0]] >= depth[ends[1]] else 1
             ends[k], step = above[ends[k]]
@@ -174,7 +159,7 @@ def _forest(
     """Of each link the one before it and what joins them, how deep it is, and what is left over."""
     beside: dict[str, list[tuple[str, Joint | Loop]]] = {}
     for mover in mechanism.movers:
-        one, other = _ends(mover)
+        one, other = ends_of(mover)
         beside.setdefault(one, []).append((other, mover))
         beside.setdefault(other, []).append((one, mover))
     above: dict[str, tuple[str, Joint | Loop]] = {}

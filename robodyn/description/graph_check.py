@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robodyn.description import Coupling, Joint, Loop, Mechanism
+from robodyn.description.loop import ends_of
 from robodyn.errors import Hints, TopologyError, UnknownNameError
 
 #: What joins a link to the ground.
@@ -32,19 +33,17 @@ def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
     found = []
     items: list[Joint | Loop | Coupling] = [*mechanism.joints, *mechanism.loops]
     for item in (*items, *mechanism.couplings):
-        if isinstance(item, Joint):
-            ends = {"parent": item.parent, "child": item.child}
-        else:
-            ends = {"predecessor": item.predecessor, "successor": item.successor}
-        for role, name in ends.items():
+        roles = ("parent", "child") if isinstance(item, Joint) else ("predecessor", "successor")
+        ends = ends_of(item)
+        for role, name in zip(roles, ends, strict=True):
             if name not in known:
                 text, meant = hints.message(UnknownNameError("link", name, known))
                 if name == "world" and isinstance(item, Loop):
                     text += f". {TO_WORLD}"
                 place = mechanism.where(item) | {"suggestion": meant}
                 found.append(TopologyError(f"the {role}: {text}", **place))
-        if len(set(ends.values())) == 1:
-            message = f"joins the link {next(iter(ends.values()))!r} to itself"
+        if ends[0] == ends[1]:
+            message = f"joins the link {ends[0]!r} to itself"
             found.append(TopologyError(message, **mechanism.where(item)))
     return found
 
@@ -79,10 +78,8 @@ def find_root(mechanism: Mechanism) -> str:
 
 def _connected(mechanism: Mechanism, start: str) -> set[str]:
     """Links that joints and loops connect with one."""
-    pairs = [(joint.parent, joint.child) for joint in mechanism.joints]
-    pairs += [(loop.predecessor, loop.successor) for loop in mechanism.loops]
     beside: dict[str, list[str]] = {}
-    for one, other in pairs:
+    for one, other in map(ends_of, mechanism.movers):
         beside.setdefault(one, []).append(other)
         beside.setdefault(other, []).append(one)
     found, pending = {start}, [start]

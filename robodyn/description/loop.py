@@ -122,3 +122,17 @@ def shared_fields(item: Joint | Loop) -> dict[str, Any]:
     """Fields that joints and loops both have, of one from which the other is made."""
     both = {x.name for x in fields(Joint)} & {x.name for x in fields(Loop)} - {"exact"}
     return {name: getattr(item, name) for name in both}
+
+
+def ends_of(item: Joint | Loop | Coupling) -> tuple[str, str]:
+    """The links that it joins: parent and child, or predecessor and successor."""
+    if isinstance(item, Joint):
+        return item.parent, item.child
+    return item.predecessor, item.successor
+
+
+def poses_of(item: Joint | Loop) -> tuple[Pose, Pose]:
+    """Its frame on each of these links; that of a joint on its child is the link frame."""
+    if isinstance(item, Joint):
+        return item.origin, Pose()
+    return item.X_predecessor, item.X_successor

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop
+from robodyn.description.loop import Loop, ends_of, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
@@ -46,29 +45,13 @@ def joint_marks(mechanism: Mechanism, closing: Container[str] = ()) -> tuple[Joi
 
     closing: Those besides ``mechanism.loops`` that are cut to make a tree.
     """
-    marks = [_joint_mark(joint, joint.name in closing) for joint in mechanism.joints]
-    return (*marks, *(_loop_mark(loop) for loop in mechanism.loops))
-
-
-def _joint_mark(joint: Joint, cut: bool) -> JointMark:
-    kind = joint_kind(joint.kind)
-    axis = joint.axis if kind.axes else None
-    X = joint.origin.matrix
-    return JointMark(joint.name, kind, cut, joint.parent, joint.child, X, np.eye(4), axis)
-
-
-def _loop_mark(loop: Loop) -> JointMark:
-    kind = joint_kind(loop.kind)
-    return JointMark(
-        loop.name,
-        kind,
-        True,
-        loop.predecessor,
-        loop.successor,
-        loop.X_predecessor.matrix,
-        loop.X_successor.matrix,
-        loop.axis if kind.axes else None,
-    )
+    marks = []
+    for mover in mechanism.movers:
+        kind, cut = joint_kind(mover.kind), isinstance(mover, Loop) or mover.name in closing
+        before, after = (X.matrix for X in poses_of(mover))
+        axis, ends = mover.axis if kind.axes else None, ends_of(mover)
+        marks.append(JointMark(mover.name, kind, cut, *ends, before, after, axis))
+    return tuple(marks)
 
 
 def sticks(mechanism: Mechanism) -> dict[str, FloatArray]:

@@ -10,7 +10,7 @@ from typing import Any
 from robodyn.description.actuation import Rotor
 from robodyn.description.constants import missing_constants
 from robodyn.description.joint import Joint, Limits
-from robodyn.description.loop import Loop
+from robodyn.description.loop import Loop, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose
 from robodyn.description.possible import LARGEST
@@ -80,15 +80,9 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
         yield from _why_no_constants(joint, kind)
     values: dict[str, tuple[Any, ...]] = {"pitch": (joint.pitch,)}
     values |= {name: (x,) for name, x in joint.parameters}
-    poses = (
-        {"origin": joint.origin}
-        if isinstance(joint, Joint)
-        else {
-            "origin on the predecessor": joint.X_predecessor,
-            "origin on the successor": joint.X_successor,
-        }
-    )
-    for key, pose in poses.items():
+    keys = ("origin on the predecessor", "origin on the successor")
+    keys = ("origin", "") if isinstance(joint, Joint) else keys
+    for key, pose in zip(keys, poses_of(joint), strict=True):
         if isinstance(pose, Pose):
             values[key] = (*pose.xyz, *pose.rpy)
         else:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
-from robodyn.description.joint import Joint
+from robodyn.description.loop import poses_of
 from robodyn.description.mechanism import Mechanism
-from robodyn.description.pose import Pose
 
 #: Numbers with fewer digits are taken to be what was meant: 0.25 is a quarter of a metre.
 DIGITS = 4
@@ -29,7 +28,7 @@ def rounding_of(mechanism: Mechanism, length: float) -> float:
     if mechanism.rounding is not None:
         ways, angles = (math.sqrt(3.0) * x for x in mechanism.rounding)
     else:
-        poses = [X for mover in mechanism.movers for X in _poses(mover)]
+        poses = [X for mover in mechanism.movers for X in poses_of(mover)]
         axes = [x for mover in mechanism.movers for x in (*mover.axis, *mover.axis2)]
         ways = math.sqrt(3.0) * _typical(x for X in poses for x in X.xyz)
         angles = math.sqrt(3.0) * math.hypot(
@@ -66,14 +65,6 @@ def _numbers(written: str) -> list[float]:
         return [float(x) for x in written.split()]
     except ValueError:
         return []
-
-
-def _poses(mover: object) -> Iterator[Pose]:
-    if isinstance(mover, Joint):
-        yield mover.origin
-    else:
-        yield mover.X_predecessor  # type: ignore[attr-defined]  # a Loop
-        yield mover.X_successor  # type: ignore[attr-defined]
 
 
 def _typical(numbers: Iterable[float]) -> float:

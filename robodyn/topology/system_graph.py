@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robodyn.description import Joint, Mechanism
+from robodyn.description import Mechanism
+from robodyn.description.loop import ends_of
 from robodyn.topology.graph_picture import graph_picture
 from robodyn.topology.incidence import (
     Integers,
@@ -84,13 +85,9 @@ def system_graph(mechanism: Mechanism, *, floating: bool = False) -> SystemGraph
         plus.append(start)
         minus.append(end)
     for cut in tree.cuts:
-        if isinstance(cut, Joint):
-            links = cut.parent, cut.child
-        else:
-            links = cut.predecessor, cut.successor
-        bodies = [tree.links[link][0] + 1 for link in links]
-        plus.append(bodies[0])
-        minus.append(bodies[1])
+        start, end = (tree.links[link][0] + 1 for link in ends_of(cut))
+        plus.append(start)
+        minus.append(end)
     return SystemGraph(
         tuple(names[body] for body in range(-1, len(tree.joints))),
         (*(moved.joint.name for moved in tree.joints), *(cut.name for cut in tree.cuts)),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from robodyn.description import Coupling, Joint, Link, Loop
-from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError
 from robodyn.urdf.common.joint_values import LOOP_WORDS
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
-from robodyn.urdf.sdf.frames import Frames
+from robodyn.urdf.sdf.frames import Frames, both
 from robodyn.urdf.sdf.joint import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed, loop_of, placed, read_gear
+from robodyn.urdf.sdf.loops import coupling_of, loop_of, read_gear
 
 #: Kinds that a joint in <gazebo> may have, by the words of SDF and of URDF.
 _KINDS = {
@@ -42,7 +40,6 @@ class GazeboJoints:
         self._links = links
         self._joints = tuple(joints)
         self._frames = _frames_of_tree(links, self._joints)
-        self._exact_frames = _frames_of_tree(links, map(_with_exact_turns, self._joints))
         self._read: dict[Element, SdfJoint | None] = {}
         for gazebo in robot.findall("gazebo"):
             if gazebo.get("reference") is None:
@@ -53,7 +50,10 @@ class GazeboJoints:
         """Joints of one ``<gazebo>`` element between links of the robot."""
         for element in [*self._joints_of_robot(gazebo)]:
             if element.get("type") == "gearbox":
-                yield element, read_gear(self._reader, element, self._joints, self._frames)
+                gear = read_gear(self._reader, element)
+                given = self._joints, self._frames
+                found = None if gear is None else coupling_of(self._reader, gear, *given)
+                yield element, found
             elif (joint := self._read[element]) is not None:
                 yield element, self._loop(joint)
             else:
@@ -79,30 +79,22 @@ class GazeboJoints:
             return
         joint = self._read[element] = read_joint(self._reader, element, _KINDS)
         if joint is not None and joint.name not in self._frames:
-            add_joint_frame(self._frames, joint)
-            add_joint_frame(self._exact_frames, exactly_placed(joint))
+            joint.add_frame(self._frames)
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
         try:
-            loop = loop_of(self._reader, joint, self._frames)
-            exact = placed(exactly_placed(joint), self._exact_frames)
-            return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
+            return loop_of(self._reader, joint, self._frames)
         except RobodynError as error:
             self._reader.left_out(joint.element, error, lost=True)
             return None
 
 
-def _with_exact_turns(joint: Joint) -> Joint:
-    """A joint whose origin has exact turns."""
-    return dataclasses.replace(joint, origin=exact_pose(joint.origin))
-
-
-def _frames_of_tree(links: Iterable[str], of: Iterable[Joint]) -> Frames:
+def _frames_of_tree(links: Iterable[str], joints: Iterable[Joint]) -> Frames:
     """Frames of a URDF at zero: its links, and its joints, which stand where their children do."""
-    frames, joints = Frames(), tuple(of)
+    frames = Frames()
     for joint in joints:
         if joint.child not in frames:
-            frames.add(joint.child, joint.origin.matrix, joint.parent)
+            frames.add(joint.child, both(joint.origin), joint.parent)
     for link in links:
         if link not in frames:
             frames.add(link, np.eye(4))

@@ -6,7 +6,7 @@ Readers of other kinds of documents than URDF are imported when the first such d
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -168,20 +168,14 @@ def findings(
             warned += suspicions(mechanism)
     except RobodynError as error:
         return [error], []
-    accepted, found = _warnings_and_errors(found, allow_unphysical, strict)
-    return found, accepted + warned
-
-
-def _warnings_and_errors(
-    found: Sequence[RobodynError], allow_unphysical: bool, strict: bool
-) -> tuple[list[UrdfWarning], list[RobodynError]]:
-    """What is only warned of, and the errors."""
     accepted = [
-        (allow_unphysical and isinstance(error, InertiaError)) or (not strict and tolerable(error))
+        error
         for error in found
+        if (allow_unphysical and isinstance(error, InertiaError))
+        or (not strict and tolerable(error))
     ]
-    pairs = list(zip(found, accepted, strict=True))
-    return [as_warning(x) for x, fine in pairs if fine], [x for x, fine in pairs if not fine]
+    errors = [error for error in found if error not in accepted]
+    return errors, [*map(as_warning, accepted), *warned]
 
 
 def _read(source: Any, options: Options) -> Reading:
@@ -197,21 +191,12 @@ def _read(source: Any, options: Options) -> Reading:
         reading = _read_document(open_document(source), options)
     if reading.mechanism is not None:
         if options.root is not None:
-            reading.mechanism = _rerooted(reading.mechanism, options.root)
-        checked = check(reading.mechanism, graph=reading.complete)
-        reading.mechanism = checked.mechanism
-        reading.problems += checked.errors
-        reading.warnings += checked.warnings
-        reading.complete = checked.sound and all(map(tolerable, reading.problems))
+            names, robot = [link.name for link in reading.mechanism.links], reading.mechanism.name
+            if options.root not in names:
+                raise UnknownNameError("link", options.root, names, f"root of {robot!r}")
+            reading.mechanism = dataclasses.replace(reading.mechanism, root=options.root)
+        check(reading)
     return reading
-
-
-def _rerooted(mechanism: Mechanism, root: str) -> Mechanism:
-    """The same description with another link as its base."""
-    names = [link.name for link in mechanism.links]
-    if root not in names:
-        raise UnknownNameError("link", root, names, f"root of {mechanism.name!r}")
-    return dataclasses.replace(mechanism, root=root)
 
 
 def _read_document(document: Document, options: Options) -> Reading:
@@ -265,23 +250,23 @@ def _refuse_arguments(name: str, what: str, options: Options) -> None:
 
 def _read_urdf(document: Document, options: Options) -> Reading:
     source = document.text if document.root is None else document.root
-    mechanism, reader = read(source, document.file, strict=options.strict)
-    return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
+    return Reading.of(*read(source, document.file, strict=options.strict))
 
 
 def _read_sdf(document: Document, options: Options) -> Reading:
     from robodyn.urdf.sdf.read import read_sdf
 
-    mechanism, reader = read_sdf(
-        document.text,
-        document.file,
-        packages=options.packages,
-        strict=options.strict,
-        placed=options.base == "fixed",
-        root=document.root,
-        name=options.model,
+    return Reading.of(
+        *read_sdf(
+            document.text,
+            document.file,
+            packages=options.packages,
+            strict=options.strict,
+            placed=options.base == "fixed",
+            root=document.root,
+            name=options.model,
+        )
     )
-    return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 
 
 def _read_xacro(document: Document, options: Options) -> Reading:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from robodyn.description import (
@@ -21,7 +21,7 @@ from robodyn.description import (
     Transmission,
 )
 from robodyn.description.graph_check import find_root, graph_problems
-from robodyn.description.loop import shared_fields
+from robodyn.description.loop import ends_of, poses_of, shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
 from robodyn.joints import continuous, fixed, joint_kind, prismatic, revolute
@@ -178,25 +178,27 @@ def _root_without_name(mechanism: Mechanism) -> str | None:
     return None if graph_problems(plain) else find_root(plain)
 
 
-def _non_default_fields(item: Any, *always: str) -> dict[str, object]:
+def _non_default_fields(item: Any) -> dict[str, object]:
     """Fields of a dataclass, without those at their default."""
     return {
         field.name: getattr(item, field.name)
         for field in dataclasses.fields(item)
-        if field.name in always or getattr(item, field.name) != field.default
+        if getattr(item, field.name) != field.default
     }
 
 
-def _inertia(link: Link) -> Iterator[str]:
+def _within(tag: str, children: Iterable[str], **values: object) -> list[str]:
+    """Lines of an element that is a child of another one."""
+    return [line[2:] for line in element(tag, values, children)]
+
+
+def _inertia(link: Link) -> list[str]:
     inertia = link.inertia
     if inertia is None:
-        return
-    yield "<inertial>"
-    yield from ("  " + line for line in _origin("origin", inertia.origin))
-    yield "  " + child("mass", value=inertia.mass)
+        return []
     moments = {key: getattr(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
-    yield "  " + child("inertia", **moments)
-    yield "</inertial>"
+    mass, inside = child("mass", value=inertia.mass), child("inertia", **moments)
+    return _within("inertial", [*_origin("origin", inertia.origin), mass, inside])
 
 
 def _origin(tag: str, pose: Pose) -> Iterator[str]:
@@ -209,20 +211,18 @@ def _joint(joint: Joint) -> list[str]:
         raise UrdfError("a joint given as a map cannot be written", element=f"joint {joint.name!r}")
     independent = None if joint.independent is None else str(joint.independent).lower()
     values = {"name": joint.name, "type": joint.kind, "independent": independent}
-    return element("joint", values, _joint_children(joint))
+    mimic = [] if joint.mimic is None else [child("mimic", **dataclasses.asdict(joint.mimic))]
+    return element("joint", values, [*_joint_children(joint), *mimic, *joint.extras])
 
 
-def _joint_children(joint: Joint) -> Iterator[str]:
-    yield child("parent", link=joint.parent)
-    yield child("child", link=joint.child)
-    yield from _origin("origin", joint.origin)
-    yield from _axes(joint)
-    yield from _limits(joint, required=joint.kind in _ALWAYS_LIMITED)
-    yield from _joint_values(joint)
-    if joint.mimic is not None:
-        mimic = joint.mimic
-        yield child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
-    yield from joint.extras
+def _joint_children(item: Joint | Loop) -> Iterator[str]:
+    """What joints have, those that close loops too."""
+    for tag, link in zip(("parent", "child"), ends_of(item), strict=True):
+        yield child(tag, link=link)
+    yield from _origin("origin", poses_of(item)[0])
+    yield from _axes(item)
+    yield from _limits(item, required=item.kind in _ALWAYS_LIMITED)
+    yield from _joint_values(item)
 
 
 def _axes(item: Joint | Loop) -> Iterator[str]:
@@ -264,39 +264,26 @@ def is_written_as_joint(loop: Loop, strict_tree: bool) -> bool:
 def _loop(loop: Loop, strict_tree: bool) -> list[str]:
     values: dict[str, object] = {"name": loop.name, "type": loop.kind}
     if is_written_as_joint(loop, strict_tree):
-        children = [
-            child("parent", link=loop.predecessor),
-            child("child", link=loop.successor),
-            *_origin("origin", loop.X_predecessor),
-            *_axes(loop),
-            *_limits(loop, required=loop.kind in _ALWAYS_LIMITED),
-            *_joint_values(loop),
-        ]
-        return element("joint", values | {"cut": "true"}, children)
+        return element("joint", values | {"cut": "true"}, _joint_children(loop))
     children = []
-    for tag, link, pose in (
-        ("predecessor", loop.predecessor, loop.X_predecessor),
-        ("successor", loop.successor, loop.X_successor),
-    ):
-        origin = list(_origin("origin", pose))
-        open_tag = child(tag, link=link)
-        children += (
-            [open_tag[:-2] + ">", *("  " + o for o in origin), f"</{tag}>"]
-            if origin
-            else [open_tag]
-        )
+    sides = zip(("predecessor", "successor"), ends_of(loop), poses_of(loop), strict=True)
+    for tag, link, pose in sides:
+        children += _within(tag, _origin("origin", pose), link=link)
     children += [*_axes(loop), *_limits(loop, required=False), *_joint_values(loop)]
     return element("loop", values, children)
 
 
 def _joint_values(item: Joint | Loop) -> Iterator[str]:
     if item.damping or item.friction or item.stiffness or item.armature:
-        more: dict[str, object] = {}
-        if item.stiffness:
-            more = {"spring_stiffness": item.stiffness, "spring_reference": item.rest}
-        if item.armature:
-            more["armature"] = item.armature
-        yield child("dynamics", damping=item.damping, friction=item.friction, **more)
+        spring = (item.stiffness, item.rest) if item.stiffness else (None, None)
+        yield child(
+            "dynamics",
+            damping=item.damping,
+            friction=item.friction,
+            spring_stiffness=spring[0],
+            spring_reference=spring[1],
+            armature=item.armature or None,
+        )
 
 
 def _coupling(coupling: Coupling) -> list[str]:

@@ -11,8 +11,8 @@ from robodyn.exporting.c_code.signature import (
     CNames,
     Parameter,
     comment,
-    of_procedure,
-    of_routine,
+    parameters,
+    without_residual,
 )
 from robodyn.exporting.unit.unit import Step
 
@@ -84,14 +84,13 @@ def cpp_header(names: CNames) -> str:
     )
     parts = [text]
     for routine in unit.routines:
-        parts.append(_function(names, routine.name, routine.about, of_routine(routine), False))
+        parts.append(_function(names, routine.name, routine.about, parameters(routine), False))
     if unit.procedures:
         parts.append(
             _CHECK.format(macro=names.macro, prefix=names.prefix, result=names.own("result"))
         )
     for own in unit.assemblies:
-        given = [x for x in of_procedure(own) if x.name != "residual"]
-        parts.append(_function(names, own.name, own.about, given, True))
+        parts.append(_function(names, own.name, own.about, without_residual(own), True))
     if unit.step is not None:
         parts.append(_motion(unit.step, names))
     return "\n".join([*parts, "} // namespace", "", "#endif", ""])

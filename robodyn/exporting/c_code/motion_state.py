@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from robodyn.codegen.text.assignments import literal
-from robodyn.exporting.c_code.signature import (
-    CNames,
-    Parameter,
-    defined,
-    of_procedure,
-    of_routine,
-    signature,
-)
+from robodyn.exporting.c_code.signature import CFunction, CNames, Parameter, called, parameters
 from robodyn.exporting.c_code.statements import checks
 from robodyn.exporting.unit.procedure import Call, Procedure, Routine
 from robodyn.exporting.unit.unit import Step
@@ -39,30 +32,36 @@ def state(own: Step, names: CNames) -> Iterator[str]:
     yield f"}} {names.own('state')};"
 
 
-def begin_head(names: CNames) -> list[str]:
-    """The declaration of the function that begins a motion."""
-    dtype = names.unit.dtype
+def motion(own: Step, names: CNames) -> tuple[CFunction, CFunction]:
+    """The functions that begin a motion, and make a step of it."""
+    dtype, pointer = names.unit.dtype, f"{names.own('state')} *state"
     sizes = (f"const {dtype} {x}[{names.macro}_N{x.upper()}]" for x in "qv")
-    given = (f"{names.own('state')} *state", *sizes)
-    return signature(names.own("result"), names.own("begin"), given)
-
-
-def step_head(own: Step, names: CNames) -> list[str]:
-    """The declaration of the function that makes a step."""
-    given = (x.declared(names.unit.dtype) for x in signals(own))
-    return signature(
-        names.own("result"), names.own("step"), (f"{names.own('state')} *state", *given)
+    given = signals(own)
+    returns = names.own("result")
+    return CFunction(
+        returns,
+        names.own("begin"),
+        (pointer, *sizes),
+        _begin(own, names),
+        "Begin a motion at time zero. Loops that are open by 1 mm or mrad at most are closed.",
+    ), CFunction(
+        returns,
+        names.own("step"),
+        (pointer, *(x.declared(dtype) for x in given)),
+        _step(own, names),
+        f"A step of {own.h:g} s by {own.integrator}. Where it fails the state stays as it was.",
+        [x.description for x in given],
     )
 
 
 def signals(own: Step) -> list[Parameter]:
     """What the controller gets of what only Python knows."""
-    given = [] if own.update is None else of_routine(own.update)
+    given = [] if own.update is None else parameters(own.update)
     return [x for x in given if not (x.is_output or x.port.name in KNOWN)]
 
 
-def begin(own: Step, names: CNames) -> Iterator[str]:
-    """The function that begins a motion; loops that are open a little are closed."""
+def _begin(own: Step, names: CNames) -> list[str]:
+    """Statements that begin a motion; loops that are open a little are closed."""
     robot, dtype = names.unit.robot, names.unit.dtype
     zero = literal(0.0, dtype)
     q, v, lines = "q", "v", list[str]()
@@ -74,7 +73,7 @@ def begin(own: Step, names: CNames) -> Iterator[str]:
             f"{dtype} q_closed[{robot.nq}];",
             f"{dtype} v_closed[{robot.nv}];",
             f"{dtype} residual[{rows}];",
-            _called(names, _residual(own.close), {"t": zero}),
+            called(names, _residual(own.close), {"t": zero}),
             *checks([("q", robot.nq), ("v", robot.nv)], rows, LOOP_OPEN, names),
             _passed("close_loops", own.close, {"t": zero}),
             *checks(
@@ -85,11 +84,11 @@ def begin(own: Step, names: CNames) -> Iterator[str]:
     lines.append("state->steps = 0;")
     lines += [*_fill("state->q", f"{q}[i]", robot.nq), *_fill("state->v", f"{v}[i]", robot.nv)]
     lines += [*_fill("state->tau", zero, robot.nv), *_fill("state->memory", zero, own.memory)]
-    return defined(begin_head(names), [*lines, f"return {names.macro}_OK;"])
+    return [*lines, f"return {names.macro}_OK;"]
 
 
-def step(own: Step, names: CNames) -> Iterator[str]:
-    """The function that makes a step; where that fails the state stays as it was."""
+def _step(own: Step, names: CNames) -> list[str]:
+    """Statements that make a step; where that fails the state stays as it was."""
     robot, dtype = names.unit.robot, names.unit.dtype
     arrays = {"q_next": robot.nq, "v_next": robot.nv}
     rows = own.advance.outputs[-1].size if own.close is not None else 0
@@ -111,21 +110,23 @@ def step(own: Step, names: CNames) -> Iterator[str]:
     lines += checks(arrays.items(), rows, _breakdown_gap(dtype), names)
     for name, size in arrays.items():
         lines += _fill(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
-    lines += ["state->steps++;", f"return {names.macro}_OK;"]
-    return defined(step_head(own, names), lines)
+    return [*lines, "state->steps++;", f"return {names.macro}_OK;"]
 
 
 def _controlled(first: Routine, update: Routine, names: CNames) -> Iterator[str]:
     """Forces of the controller."""
     known = {"t": "t", "q": "state->q", "v": "state->v", "applied": "state->tau"}
-    known |= {"state": "state->memory", "out state": "memory", "out tau": "tau"}
-    if first is update:
-        yield _called(names, update, known)
-        return
-    yield from (
-        "if (state->steps == 0) {", f"    {_called(names, first, known)}",
-        "} else {", f"    {_called(names, update, known)}", "}",
-    )  # fmt: skip
+    known["state"] = "state->memory"
+    calls = [called(names, x, known, {"state": "memory", "tau": "tau"}) for x in (first, update)]
+    yield from first_or_later(calls, "state->steps", first is update)
+
+
+def first_or_later(calls: Sequence[str], steps: str, same: bool) -> Iterator[str]:
+    """A call at the first sample, and one at all others."""
+    if same:
+        yield calls[0]
+    else:
+        yield from (f"if ({steps} == 0) {{", f"    {calls[0]}", "} else {", f"    {calls[1]}", "}")
 
 
 def _residual(close: Procedure) -> Routine:
@@ -135,18 +136,9 @@ def _residual(close: Procedure) -> Routine:
     return last.routine
 
 
-def _called(names: CNames, routine: Routine, known: Mapping[str, str]) -> str:
-    """A call of a routine, from texts of what has another name than its parameter."""
-    given = (
-        known.get(f"out {x.port.name}" if x.is_output else x.port.name, x.name)
-        for x in of_routine(routine)
-    )
-    return f"{names.of(routine.name)}({', '.join(given)});"
-
-
 def _passed(name: str, procedure: Procedure, known: Mapping[str, str]) -> str:
     """A call of a procedure."""
-    given = (x.name if x.is_output else known.get(x.name, x.name) for x in of_procedure(procedure))
+    given = (x.name if x.is_output else known.get(x.name, x.name) for x in parameters(procedure))
     return f"{name}({', '.join(given)});"
 
 

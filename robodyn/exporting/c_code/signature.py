@@ -1,8 +1,8 @@
-"""How functions of a unit are declared in C, and what the comment above them says."""
+"""Functions of a unit in C: their names, parameters, declarations, definitions and calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from robodyn.codegen.text.assignments import argument_names, legal_name, plain
 from robodyn.exporting.c_code.reserved import RESERVED
 from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Unit, legal_names
-from robodyn.symbolic.graph import Port
+from robodyn.symbolic.graph import Port, Program
 
 #: What every unit may have besides.
 OWN = frozenset("result begin step state NQ NV STEP OK OPEN NOT_FINITE H".split())
@@ -90,51 +90,71 @@ class Parameter:
         return f"{self.name}: {'out, ' if self.is_output else ''}{shape}{unit}{away}"
 
 
-def parameters(inputs: Sequence[Port], names: Sequence[str], outputs: int) -> list[Parameter]:
-    """Parameters of ports of which some at the end are outputs; empty arrays are none."""
-    first = len(inputs) - outputs
+def parameters(function: Routine | Procedure) -> list[Parameter]:
+    """Parameters of a function; empty arrays are none."""
+    own = function.program if isinstance(function, Routine) else function
+    ports = (*own.inputs, *own.outputs)
+    names = argument_names(own) if isinstance(own, Program) else [x.name for x in ports]
     found = (
-        Parameter(name, port, k >= first)
-        for k, (port, name) in enumerate(zip(inputs, names, strict=True))
+        Parameter(name, port, k >= len(own.inputs))
+        for k, (port, name) in enumerate(zip(ports, names, strict=True))
     )
     return [x for x in found if x.port.size]
 
 
-def of_routine(routine: Routine) -> list[Parameter]:
-    """Parameters of a routine."""
-    program = routine.program
-    ports = (*program.inputs, *program.outputs)
-    return parameters(ports, argument_names(program), len(program.outputs))
+def without_residual(procedure: Procedure) -> list[Parameter]:
+    """Parameters of a function that closes loops; how far they are open is its result."""
+    return [x for x in parameters(procedure) if x.name != "residual"]
 
 
-def of_procedure(procedure: Procedure) -> list[Parameter]:
-    """Parameters of a procedure, whose names are legal."""
-    ports = (*procedure.inputs, *procedure.outputs)
-    return parameters(ports, [x.name for x in ports], len(procedure.outputs))
+def called(
+    names: CNames, routine: Routine, given: Mapping[str, str], to: Mapping[str, str] | None = None
+) -> str:
+    """A call of a routine.
+
+    given, to: Texts of what it takes, and of what it writes, if they differ from the names of its
+        parameters.
+    """
+    texts = ((to or {}) if x.is_output else given for x in parameters(routine))
+    arguments = (
+        known.get(x.port.name, x.name) for known, x in zip(texts, parameters(routine), strict=True)
+    )
+    return f"{names.of(routine.name)}({', '.join(arguments)});"
 
 
-def signature(returns: str, name: str, given: Iterable[str]) -> list[str]:
-    """The lines of a declaration without its end."""
-    head, inside = f"{returns} {name}(", ", ".join(given) or "void"
-    line = f"{head}{inside})"
-    if len(line) <= 96:
-        return [line]
-    parts = inside.split(", ")
-    return [head, *(f"    {x}," for x in parts[:-1]), f"    {parts[-1]})"]
+@dataclass(frozen=True)
+class CFunction:
+    """A function in C.
 
+    given: Declarations of its parameters.
+    about, notes: The comment above its declaration; none of a function that no header declares.
+    """
 
-def assembly_head(procedure: Procedure, names: CNames) -> list[str]:
-    """The declaration of a function that closes loops; how far they are open is its result."""
-    given = [x for x in of_procedure(procedure) if x.name != "residual"]
-    name, declared = names.of(procedure.name), (x.declared(names.unit.dtype) for x in given)
-    return signature(names.own("result"), name, declared)
+    returns: str
+    name: str
+    given: Iterable[str]
+    lines: Iterable[str]
+    about: str = ""
+    notes: Iterable[str] = ()
 
+    def declared(self) -> Iterator[str]:
+        """Its declaration below a comment, after an empty line."""
+        *head, end = self._head()
+        yield from ("", *comment_block(self.about, self.notes), *head, f"{end};")
 
-def defined(head: list[str], lines: Iterable[str]) -> Iterator[str]:
-    """A definition after an empty line."""
-    yield from ("", *head, "{")
-    yield from (f"    {line}" for line in lines)
-    yield "}"
+    def defined(self) -> Iterator[str]:
+        """Its definition after an empty line."""
+        yield from ("", *self._head(), "{")
+        yield from (f"    {line}" for line in self.lines)
+        yield "}"
+
+    def _head(self) -> list[str]:
+        head, inside = f"{self.returns} {self.name}(", ", ".join(self.given) or "void"
+        line = f"{head}{inside})"
+        if len(line) <= 96:
+            return [line]
+        parts = inside.split(", ")
+        return [head, *(f"    {x}," for x in parts[:-1]), f"    {parts[-1]})"]
 
 
 def comment_block(about: str, lines: Iterable[str]) -> Iterator[str]:

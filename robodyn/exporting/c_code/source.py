@@ -1,4 +1,4 @@
-"""The source file of a unit in C."""
+"""The source file of a unit in C, and the functions in it."""
 
 from __future__ import annotations
 
@@ -6,76 +6,66 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from robodyn.codegen.text.assignments import argument_names, statements
-from robodyn.exporting.c_code.motion_state import begin, step
-from robodyn.exporting.c_code.signature import (
-    CNames,
-    assembly_head,
-    defined,
-    of_procedure,
-    of_routine,
-    signature,
-)
-from robodyn.exporting.c_code.statements import body, checks, helpers
-from robodyn.exporting.unit.procedure import Procedure, Routine
-from robodyn.exporting.unit.unit import Unit
+from robodyn.exporting.c_code.motion_state import motion
+from robodyn.exporting.c_code.signature import CFunction, CNames, parameters, without_residual
+from robodyn.exporting.c_code.statements import checks, helpers, procedure_in_c
+from robodyn.exporting.unit.procedure import Routine
 from robodyn.tolerances import LOOP_CLOSED, SINGLE_PRECISION_CLOSURE
 
 
-def source(unit: Unit, names: CNames) -> str:
-    """The source file."""
-    head = (f'#include "{names.prefix}.h"', "", "#include <math.h>")
-    return "\n".join((*head, *_parts(unit, names), ""))
-
-
-def _parts(unit: Unit, names: CNames) -> Iterator[str]:
-    """Definitions of functions, each after those that it calls."""
-    for routine in unit.routines:
-        yield from _routine(routine, names)
+def source(names: CNames) -> str:
+    """The source file, in which functions stand after those that they call."""
+    unit, step = names.unit, names.unit.step
+    lines = [f'#include "{names.prefix}.h"', "", "#include <math.h>"]
+    functions = [*assemblies(names)]
+    if step is not None:
+        closing = [] if step.close is None else [procedure_in_c(step.close, "close_loops", names)]
+        functions += [*closing, procedure_in_c(step.advance, "advance", names)]
+        functions += motion(step, names)
+    for function in routines(names):
+        lines += function.defined()
     if unit.procedures:
-        yield from helpers(names, any(x.outputs[-1].name == "residual" for x in unit.procedures))
-    for k, assembly in enumerate(unit.assemblies):
-        yield from _assembly(assembly, f"assembling{k}", names)
-    if unit.step is not None:
-        if unit.step.close is not None:
-            yield from _procedure(unit.step.close, "close_loops", names)
-        yield from _procedure(unit.step.advance, "advance", names)
-        yield from begin(unit.step, names)
-        yield from step(unit.step, names)
+        lines += helpers(names, any(x.outputs[-1].name == "residual" for x in unit.procedures))
+    for function in functions:
+        lines += function.defined()
+    return "\n".join([*lines, ""])
 
 
-def _routine(routine: Routine, names: CNames) -> Iterator[str]:
-    """A function of straight-line code."""
-    dtype, given, program = names.unit.dtype, of_routine(routine), routine.program
-    by_name = {x.name: x for x in given}
+def routines(names: CNames) -> Iterator[CFunction]:
+    """Functions of straight-line code."""
+    for routine in names.unit.routines:
+        dtype, given = names.unit.dtype, parameters(routine)
+        declared = [x.declared(dtype) for x in given]
+        code, notes = _straight_line(routine, dtype), [x.description for x in given]
+        yield CFunction("void", names.of(routine.name), declared, code, routine.about, notes)
+
+
+def _straight_line(routine: Routine, dtype: str) -> Iterator[str]:
+    program = routine.program
+    by_name = {x.name: x for x in parameters(routine)}
     own = argument_names(program)
-    ends = list(accumulate(port.size for port in program.inputs))
+    ends = accumulate(port.size for port in program.inputs)
     needed = set(program.needed)
-    idle = [
-        f"(void){name};"
-        for name, port, end in zip(own, program.inputs, ends, strict=False)
-        if port.size and needed.isdisjoint(range(end - port.size, end))
-    ]
-    code = statements(program, dtype, own, lambda name, port, k: by_name[name].element(k))
-    head = signature("void", names.of(routine.name), (x.declared(dtype) for x in given))
-    return defined(head, (*idle, *code))
+    for name, port, end in zip(own, program.inputs, ends, strict=False):
+        if port.size and needed.isdisjoint(range(end - port.size, end)):
+            yield f"(void){name};"
+    yield from statements(program, dtype, own, lambda name, port, k: by_name[name].element(k))
 
 
-def _procedure(procedure: Procedure, name: str, names: CNames) -> Iterator[str]:
-    """A function of statements."""
-    given = (x.declared(names.unit.dtype) for x in of_procedure(procedure))
-    return defined(signature("static void", name, given), body(procedure, names))
-
-
-def _assembly(procedure: Procedure, name: str, names: CNames) -> Iterator[str]:
-    """Closing of loops, and whether it succeeded."""
+def assemblies(names: CNames) -> Iterator[CFunction]:
+    """Functions that close loops and say whether they did, each after one that tries."""
     dtype = names.unit.dtype
-    yield from _procedure(procedure, name, names)
-    found, residual = procedure.outputs
     closed = SINGLE_PRECISION_CLOSURE if dtype == "float" else LOOP_CLOSED
-    lines = [
-        f"{dtype} residual[{residual.size}];",
-        f"{name}({', '.join(x.name for x in of_procedure(procedure))});",
-        *checks([(found.name, found.size)], residual.size, closed, names),
-        f"return {names.macro}_OK;",
-    ]
-    yield from defined(assembly_head(procedure, names), lines)
+    for k, procedure in enumerate(names.unit.assemblies):
+        trying, given = f"assembling{k}", without_residual(procedure)
+        yield procedure_in_c(procedure, trying, names)
+        found, residual = procedure.outputs
+        lines = [
+            f"{dtype} residual[{residual.size}];",
+            f"{trying}({', '.join(x.name for x in parameters(procedure))});",
+            *checks([(found.name, found.size)], residual.size, closed, names),
+            f"return {names.macro}_OK;",
+        ]
+        declared, notes = [x.declared(dtype) for x in given], [x.description for x in given]
+        returns, name = names.own("result"), names.of(procedure.name)
+        yield CFunction(returns, name, declared, lines, procedure.about, notes)

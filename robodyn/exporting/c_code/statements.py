@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from robodyn.codegen.text.assignments import literal
-from robodyn.exporting.c_code.signature import CNames, of_routine
-from robodyn.exporting.unit.procedure import (
-    Assign,
-    Call,
-    Expression,
-    Procedure,
-    Statement,
-    Value,
-    WhileAbove,
-)
-from robodyn.exporting.unit.statements import expression_text
+from robodyn.exporting.c_code.signature import CFunction, CNames, parameters
+from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
+from robodyn.exporting.unit.statements import Syntax, expression_text
+from robodyn.exporting.unit.statements import lines as statement_lines
 
 
 def helpers(names: CNames, loops: bool) -> Iterator[str]:
@@ -62,57 +55,42 @@ def checks(
         yield from (f"if (!{within}) {{", f"    return {names.macro}_OPEN;", "}")
 
 
-def body(procedure: Procedure, names: CNames) -> list[str]:
-    """The statements of a procedure, after the arrays that it needs."""
+def procedure_in_c(procedure: Procedure, name: str, names: CNames) -> CFunction:
+    """A function of statements, after the arrays that it needs, which no header declares."""
     dtype = names.unit.dtype
     own = [f"{dtype} {x.name}[{x.size}];" for x in procedure.own if x.size]
-    writer = _Statements(names, frozenset(x.name for x in procedure.inputs if not x.shape))
-    return [*own, *writer.lines(procedure.statements)]
+    given = [x.declared(dtype) for x in parameters(procedure)]
+    lines = [*own, *statement_lines(procedure.statements, _syntax(procedure, names))]
+    return CFunction("static void", name, given, lines)
 
 
-class _Statements:
-    """Writes statements, of which some arrays are plain numbers."""
+def _syntax(procedure: Procedure, names: CNames) -> Syntax:
+    dtype = names.unit.dtype
+    numbers = {x.name for x in procedure.inputs if not x.shape}
 
-    def __init__(self, names: CNames, numbers: frozenset[str]) -> None:
-        self._names, self._numbers, self._dtype = names, numbers, names.unit.dtype
+    def element(value: Value, index: str) -> str:
+        return value.name if value.name in numbers else f"{value.name}[{index}]"
 
-    def lines(self, statements: Iterable[Statement]) -> Iterator[str]:
-        """Lines of statements, indented by loops."""
-        for x in statements:
-            match x:
-                case Assign(result, expression):
-                    yield from self._assigned(result, expression)
-                case Call():
-                    yield self._called(x)
-                case WhileAbove(gap, least, most, inner):
-                    above = f"{gap.name}[0] > {literal(least, self._dtype)}"
-                    yield f"for (int k = 0; k < {most} && {above}; k++) {{"
-                    yield from (f"    {line}" for line in self.lines(inner))
-                    yield "}"
+    def text(x: Expression, index: str) -> str:
+        return expression_text(x, lambda y: element(y, index), lambda y: literal(y, dtype))
 
-    def _assigned(self, result: Value, expression: Expression) -> Iterator[str]:
-        if result.size == 1:
-            yield f"{result.name}[0] = {self._text(expression, '0')};"
-        elif result.size:
-            yield f"for (int i = 0; i < {result.size}; i++) {{"
-            yield f"    {result.name}[i] = {self._text(expression, 'i')};"
-            yield "}"
+    def assign(result: Value, x: Expression) -> list[str]:
+        name, size = result.name, result.size
+        if size == 1:
+            return [f"{name}[0] = {text(x, '0')};"]
+        head = f"for (int i = 0; i < {size}; i++) {{"
+        return [head, f"    {name}[i] = {text(x, 'i')};", "}"] if size else []
 
-    def _called(self, call: Call) -> str:
-        values = [x for x in (*call.inputs, *call.outputs) if x.size]
+    def call(x: Call) -> str:
+        values = [y for y in (*x.inputs, *x.outputs) if y.size]
         given = (
-            self._element(value, "0") if own.is_number else value.name
-            for own, value in zip(of_routine(call.routine), values, strict=True)
+            element(value, "0") if own.is_number else value.name
+            for own, value in zip(parameters(x.routine), values, strict=True)
         )
-        return f"{self._names.of(call.routine.name)}({', '.join(given)});"
+        return f"{names.of(x.routine.name)}({', '.join(given)});"
 
-    def _element(self, value: Value, index: str) -> str:
-        return value.name if value.name in self._numbers else f"{value.name}[{index}]"
+    def loop(gap: Value, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
+        above = f"{gap.name}[0] > {literal(least, dtype)}"
+        return [f"for (int k = 0; k < {most} && {above}; k++) {{"], [], ["}"]
 
-    def _text(self, expression: Expression, index: str) -> str:
-        """An expression for one number."""
-        return expression_text(
-            expression,
-            lambda x: self._element(x, index),
-            lambda x: literal(x, self._dtype),
-        )
+    return Syntax(assign, call, loop)

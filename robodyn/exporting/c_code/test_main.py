@@ -12,7 +12,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
 from robodyn.exporting.c_code.motion_state import signals
-from robodyn.exporting.c_code.signature import CNames, comment, of_routine
+from robodyn.exporting.c_code.signature import CNames, comment, parameters
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
@@ -183,7 +183,7 @@ def _compared(routine: Routine, names: CNames, example: _Example) -> Iterator[st
     near = [0.0] * len(example.given) + [*example.near]
     arrays = [x for x in zip(ports, numbers, near, strict=True) if x[0].size]
     arguments, compared = [], []
-    for k, (own, (port, values, by)) in enumerate(zip(of_routine(routine), arrays, strict=True)):
+    for k, (own, (port, values, by)) in enumerate(zip(parameters(routine), arrays, strict=True)):
         texts = ", ".join(literal(x, dtype) for x in values.ravel().tolist())
         if own.is_number:
             arguments.append(texts)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from robodyn.exporting.c_code.signature import CNames, of_routine
+from robodyn.exporting.c_code.motion_state import first_or_later
+from robodyn.exporting.c_code.signature import CNames, called, parameters
 from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.fmi.variables import Variable
-from robodyn.exporting.unit.procedure import Routine
 
 _HEADER = """\
 /* The motion of {name} as the functions of FMI see it. */
@@ -132,7 +132,7 @@ def model_header(names: CNames, parts: Parts, variables: Sequence[Variable], tok
 def model_source(names: CNames, parts: Parts, variables: Sequence[Variable]) -> str:
     """The text of model.c."""
     places = Places(names, parts)
-    signals = _signals(parts, places)
+    signals = _signals(parts, places, "state->values").values()
     forces = ""
     if parts.step.update is None:
         forces = "    forces(state, state->motion.tau);\n"
@@ -161,7 +161,7 @@ def _given_forces(names: CNames, parts: Parts, places: Places) -> str:
         lines = [
             f"double B[{nv * m}];",
             "int i, k;",
-            _call(names, parts.motors, known, {parts.motors.program.outputs[0].name: "B"}),
+            called(names, parts.motors, known, {parts.motors.program.outputs[0].name: "B"}),
             f"for (i = 0; i < {nv}; i++) {{",
             "    tau[i] = 0.0;",
             f"    for (k = 0; k < {m}; k++)",
@@ -178,17 +178,15 @@ def _settable(variable: Variable) -> str:
     return "MODEL_NEVER" if variable.start is None else "MODEL_AT_START"
 
 
-def _signals(parts: Parts, places: Places) -> list[str]:
-    """Signals of the controller as arguments of a step."""
-    if parts.step.update is None:
-        return []
-    return [
-        f"state->values[{places.signals[x.port.name]}]"
+def _signals(parts: Parts, places: Places, values: str) -> dict[str, str]:
+    """Signals of the controller as arguments, among the values of variables."""
+    return {
+        x.port.name: f"{values}[{places.signals[x.port.name]}]"
         if x.is_number
-        else f"state->values + {places.signals[x.port.name]}"
-        for x in of_routine(parts.step.update)
+        else f"{values} + {places.signals[x.port.name]}"
+        for x in (parameters(parts.step.update) if parts.step.update else ())
         if not x.is_output and x.port.name in places.signals
-    ]
+    }
 
 
 def _outputs(names: CNames, parts: Parts, places: Places) -> Iterator[str]:
@@ -202,17 +200,12 @@ def _outputs(names: CNames, parts: Parts, places: Places) -> Iterator[str]:
         "state": "state->motion.memory",
     }
     if step.update is not None and step.first is not None:
-        given = {**known, **{name: f"values + {at}" for name, at in places.signals.items()}}
+        given = known | _signals(parts, places, "values")
         to = {"tau": f"values + {places.tau}", "state": "remembered"}
-        calls = [_call(names, x, given, to) for x in (step.first, step.update)]
+        calls = [called(names, x, given, to) for x in (step.first, step.update)]
         if step.memory:
             yield f"double remembered[{step.memory}];"
-        if step.first is step.update:
-            yield calls[0]
-        else:
-            yield from (
-                "if (state->motion.steps == 0)", f"    {calls[0]}", "else", f"    {calls[1]}",
-            )  # fmt: skip
+        yield from first_or_later(calls, "state->motion.steps", step.first is step.update)
     known |= {"tau": f"values + {places.tau}", "a": "a"}
     if parts.motors:
         known["tau"] = "tau"
@@ -220,21 +213,11 @@ def _outputs(names: CNames, parts: Parts, places: Places) -> Iterator[str]:
         yield "forces(state, tau);"
     if any(port.name == "a" for x in parts.outputs for port in x.program.inputs):
         yield f"double a[{names.unit.robot.nv}];"
-        yield _call(names, parts.dynamics, known, known)
+        yield called(names, parts.dynamics, known, known)
     at = places.outputs
     for routine in parts.outputs:
         to = {}
         for port in routine.program.outputs:
             to[port.name] = f"values + {at}"
             at += port.size
-        yield _call(names, routine, known, to)
-
-
-def _call(names: CNames, routine: Routine, given: Mapping[str, str], to: Mapping[str, str]) -> str:
-    """A call of a routine, from texts of arrays that it takes, and of those it writes."""
-    arguments = []
-    for x in of_routine(routine):
-        text = (to if x.is_output else given)[x.port.name]
-        number = x.is_number and x.port.name != "t"
-        arguments.append(f"*({text})" if number else text)
-    return f"{names.of(routine.name)}({', '.join(arguments)});"
+        yield called(names, routine, known, to)

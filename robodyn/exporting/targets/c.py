@@ -33,8 +33,8 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     names = CNames(unit)
     name = names.prefix
     return {
-        f"{name}.h": header(unit, names),
-        f"{name}.c": source(unit, names),
+        f"{name}.h": header(names),
+        f"{name}.c": source(names),
         f"test_{name}.c": test_main(names),
         "CMakeLists.txt": _CMAKE.format(name=name),
     }

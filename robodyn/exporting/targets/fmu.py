@@ -37,8 +37,8 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     found = variables(unit, parts)
     identifier = names.prefix
     sources = {
-        f"{identifier}.h": header(unit, names),
-        f"{identifier}.c": source(unit, names),
+        f"{identifier}.h": header(names),
+        f"{identifier}.c": source(names),
         "fmi3.c": files("robodyn.exporting.fmi").joinpath("fmi3.c").read_text(),
         "model.c": model_source(names, parts, found),
     }

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.matlab import RESERVED, matlab_checks, matlab_head, matlab_source
 from robodyn.errors import SettingsError
-from robodyn.exporting.unit.procedure import Procedure
-from robodyn.exporting.unit.statements import Syntax, lines, local_names
+from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
+from robodyn.exporting.unit.statements import Syntax, lines, local_names, whole_arrays
 from robodyn.exporting.unit.unit import Unit, legal_names
 
 #: Letters of a name that MATLAB reads (namelengthmax).
@@ -49,18 +49,20 @@ def matlab_procedure(procedure: Procedure, name: str, names: Mapping[str, str], 
     text = [*matlab_head(name, procedure.about, arrays, procedure.inputs, procedure.outputs)]
     # columns, as all results are
     text += (f"  {x.name} = {x.name}(:);" for x in procedure.inputs if x.shape)
-    text += (f"  {line}" for line in lines(procedure, names, _MATLAB))
+    text += (f"  {line}" for line in lines(procedure.statements, _syntax(names)))
     return "\n".join([*text, "end", ""]) + matlab_checks(dtype)
 
 
-def _loop(gap: str, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
-    head = ["rounds = 0;", f"while rounds < {most} && {gap} > {least!r}"]
-    return head, ["rounds = rounds + 1;"], ["end"]
+def _syntax(names: Mapping[str, str]) -> Syntax:
+    def call(x: Call) -> str:
+        given, found = (", ".join(y.name for y in values) for values in (x.inputs, x.outputs))
+        return f"[{found}] = {names[x.routine.name]}({given});"
 
+    def assign(result: Value, x: Expression) -> list[str]:
+        return [f"{result.name} = {whole_arrays(x, f'{x!r} * ones({result.size}, 1)')};"]
 
-_MATLAB = Syntax(
-    filled=lambda size, value: f"{value!r} * ones({size}, 1)",
-    call=lambda name, given, found: f"[{', '.join(found)}] = {name}({', '.join(given)})",
-    loop=_loop,
-    end=";",
-)
+    def loop(gap: Value, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
+        head = ["rounds = 0;", f"while rounds < {most} && {gap.name} > {least!r}"]
+        return head, ["rounds = rounds + 1;"], ["end"]
+
+    return Syntax(assign, call, loop)

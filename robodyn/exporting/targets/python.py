@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.python import RESERVED, python_function, python_head, python_prologue
-from robodyn.exporting.unit.procedure import Procedure
-from robodyn.exporting.unit.statements import Syntax, lines, local_names
+from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
+from robodyn.exporting.unit.statements import Syntax, lines, local_names, whole_arrays
 from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
 from robodyn.version import __version__
 
@@ -38,18 +38,21 @@ def python_procedure(procedure: Procedure, name: str, names: Mapping[str, str]) 
     outputs = [port.name for port in procedure.outputs]
     arrays = [*(port.name for port in procedure.inputs), *outputs]
     text = [*python_head(name, procedure.about, arrays, procedure.inputs, procedure.outputs)]
-    text += (f"    {line}" for line in lines(procedure, names, _PYTHON))
+    text += (f"    {line}" for line in lines(procedure.statements, _syntax(names)))
     return "\n".join([*text, f"    return {', '.join(outputs)}", ""])
 
 
-def _loop(gap: str, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
-    """Of a batch all states are looked at until none has a gap."""
-    head = ["rounds = 0", f"while rounds < {most} and np.any({gap} > {least!r}):"]
-    return head, ["rounds += 1"], []
+def _syntax(names: Mapping[str, str]) -> Syntax:
+    def call(x: Call) -> str:
+        given, found = (", ".join(y.name for y in values) for values in (x.inputs, x.outputs))
+        return f"{found} = {names[x.routine.name]}({given})"
 
+    def assign(result: Value, x: Expression) -> list[str]:
+        return [f"{result.name} = {whole_arrays(x, f'np.full({result.size}, {x!r})')}"]
 
-_PYTHON = Syntax(
-    filled=lambda size, value: f"np.full({size}, {value!r})",
-    call=lambda name, given, found: f"{', '.join(found)} = {name}({', '.join(given)})",
-    loop=_loop,
-)
+    def loop(gap: Value, least: float, most: int) -> tuple[list[str], list[str], list[str]]:
+        # of a batch all states are looked at until none has a gap
+        head = ["rounds = 0", f"while rounds < {most} and np.any({gap.name} > {least!r}):"]
+        return head, ["rounds += 1"], []
+
+    return Syntax(assign, call, loop)

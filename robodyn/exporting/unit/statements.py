@@ -1,8 +1,8 @@
-"""Statements of procedures as lines, in languages whose arrays are added as wholes."""
+"""Statements of procedures as lines of a language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from robodyn.exporting.unit.procedure import (
@@ -22,26 +22,37 @@ from robodyn.exporting.unit.procedure import (
 class Syntax:
     """How a language writes statements.
 
-    filled: Text of an array of equal numbers, from their number and the value.
-    call: Text of a statement, from the name of a function, of what it is given and of what it
-        gives.
-    loop: Lines before, at the end of and after the body of a loop, from the text of a gap, the
-        least gap and how often the body is repeated at most.
-    end: Of a statement.
+    assign: Lines that give an array the values of an expression.
+    call: Text of a call.
+    loop: Lines before, at the end of and after the body of a loop, from a gap, the least gap and
+        how often the body is repeated at most.
     """
 
-    filled: Callable[[int, float], str]
-    call: Callable[[str, list[str], list[str]], str]
-    loop: Callable[[str, float, int], tuple[list[str], list[str], list[str]]]
-    end: str = ""
+    assign: Callable[[Value, Expression], Iterable[str]]
+    call: Callable[[Call], str]
+    loop: Callable[[Value, float, int], tuple[list[str], list[str], list[str]]]
 
 
-def lines(procedure: Procedure, names: Mapping[str, str], syntax: Syntax) -> Iterator[str]:
-    """Lines of the statements, with indentation.
+def lines(statements: Iterable[Statement], syntax: Syntax) -> Iterator[str]:
+    """Lines of statements, with indentation."""
+    for statement in statements:
+        match statement:
+            case Assign(result, expression):
+                yield from syntax.assign(result, expression)
+            case Call():
+                yield syntax.call(statement)
+            case WhileAbove(gap, least, most, body):
+                before, last, after = syntax.loop(gap, least, most)
+                yield from before
+                yield from (f"    {line}" for line in [*lines(body, syntax), *last])
+                yield from after
 
-    ``names`` are those of functions in the text, by those of routines.
-    """
-    return _lines(procedure.statements, names, syntax)
+
+def whole_arrays(expression: Expression, filled: str) -> str:
+    """An expression where arrays are added as wholes; ``filled`` is that of equal numbers."""
+    if isinstance(expression, float):
+        return filled
+    return expression_text(expression, lambda x: x.name, repr)
 
 
 def local_names(procedures: Iterable[Procedure]) -> frozenset[str]:
@@ -51,26 +62,6 @@ def local_names(procedures: Iterable[Procedure]) -> frozenset[str]:
         found |= {port.name for port in (*procedure.inputs, *procedure.outputs)}
         found |= {value.name for value in procedure.own}
     return frozenset(found)
-
-
-def _lines(
-    statements: tuple[Statement, ...], names: Mapping[str, str], syntax: Syntax
-) -> Iterator[str]:
-    for statement in statements:
-        match statement:
-            case Assign(result, float(value)):
-                yield f"{result.name} = {syntax.filled(result.size, value)}{syntax.end}"
-            case Assign(result, expression):
-                text = expression_text(expression, lambda x: x.name, repr)
-                yield f"{result.name} = {text}{syntax.end}"
-            case Call(routine, inputs, outputs):
-                given, found = [x.name for x in inputs], [x.name for x in outputs]
-                yield syntax.call(names[routine.name], given, found) + syntax.end
-            case WhileAbove(gap, least, most, body):
-                before, last, after = syntax.loop(gap.name, least, most)
-                yield from before
-                yield from (f"    {line}" for line in [*_lines(body, names, syntax), *last])
-                yield from after
 
 
 def expression_text(

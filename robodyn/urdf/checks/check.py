@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
+from robodyn.description.loop import ends_of
 from robodyn.description.possible import why_impossible
 from robodyn.description.values import bad_values
 from robodyn.errors import (
@@ -24,6 +24,8 @@ from robodyn.joints import joint_kind
 from robodyn.joints.common.described import described_subspace
 from robodyn.topology.body_inertia import BodyInertia
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint, spanning_tree
+from robodyn.urdf.common.reading import Reading
+from robodyn.urdf.common.report import tolerable
 
 
 def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
@@ -65,10 +67,7 @@ def _lacking(tree: SpanningTree, moving: Collection[str]) -> set[str]:
     heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
     leaf, held = [True] * count, [False] * count
     for cut in tree.cuts:
-        ends = (
-            (cut.parent, cut.child) if isinstance(cut, Joint) else (cut.predecessor, cut.successor)
-        )
-        for body in (tree.links[end][0] for end in ends):
+        for body in (tree.links[end][0] for end in ends_of(cut)):
             if body >= 0:
                 held[body] = True
     found = set()
@@ -102,40 +101,27 @@ def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
     return bool(size > 0.0 and eigenvalues[0] > 1e-12 * eigenvalues[-1] > 0.0)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A mechanism, and the errors and warnings about it.
+def check(reading: Reading) -> None:
+    """Check the mechanism of a reading, and add to its findings.
 
-    mechanism: Without what is left out leniently.
-    errors: What makes it unusable.
-    warnings: What is only worth a warning.
-    sound: Links and joints form one mechanism, so that its motions can be judged.
+    What is left out leniently is taken out of it. Where links or joints could not be read, it is
+    not asked whether they form a mechanism.
     """
-
-    mechanism: Mechanism
-    errors: list[RobodynError]
-    warnings: list[UrdfWarning]
-    sound: bool
-
-
-def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
-    """Check a mechanism.
-
-    Without ``graph``, which is pointless where links or joints could not be read, it is not asked
-    whether they form a mechanism.
-    """
+    mechanism = reading.mechanism
+    assert mechanism is not None
     found = bad_values(mechanism)
-    sound = graph and not found
+    sound = reading.complete and not found
     if not found:
-        mimics = _bad_mimics(mechanism)
-        mechanism = _without_mimics(mechanism, mimics.keys())
-        found += mimics.values()
+        mechanism, found = _without_bad_mimics(mechanism)
     if sound:
         problems = graph_problems(mechanism)
         found += problems
         sound = not problems
     impossible, harmless = _bad_inertias(mechanism, sound)
-    return Checked(mechanism, found + impossible, harmless, sound)
+    reading.mechanism = mechanism
+    reading.problems += found + impossible
+    reading.warnings += harmless
+    reading.complete = sound and all(map(tolerable, reading.problems))
 
 
 def _bad_inertias(
@@ -146,60 +132,36 @@ def _bad_inertias(
     The dynamics know only the sum of the links of a body. Public robots have many sensors and
     dummy links with impossible inertias that vanish in it.
     """
-    reasons: dict[str, str] = {}
-    hopeless = set()
-    sound: set[str] = set()
+    impossible: list[RobodynError] = []
+    harmless: list[UrdfWarning] = []
+    tree = None
     for link in mechanism.links:
-        if link.inertia is not None:
-            reason = why_impossible(link.inertia.mass, link.inertia.matrix)
-            if reason:
-                reasons[link.name] = reason
-                if not link.inertia.mass >= 0.0:
-                    hopeless.add(link.name)
-    if reasons and graph:
-        tree = spanning_tree(mechanism)
-        bodies = (*tree.inertias, tree.base_inertia)  # -1 is the base
-        for name in reasons.keys() - hopeless:
-            body = bodies[tree.links[name][0]]
-            if why_impossible(body.mass, body.about_center()) is None:
-                sound.add(name)
-    as_it_is = "taken as it is"
-    impossible = [link for link in mechanism.links if link.name in reasons]
-    return [
-        InertiaError(reasons[link.name], **mechanism.where(link), leniently=as_it_is)
-        for link in impossible
-        if link.name not in sound
-    ], [
-        UrdfWarning(
-            reasons[link.name] + "; the body it is fixed to is sound", **mechanism.where(link)
-        )
-        for link in impossible
-        if link.name in sound
-    ]
+        own = link.inertia
+        reason = None if own is None else why_impossible(own.mass, own.matrix)
+        if own is None or reason is None:
+            continue
+        place, sound = mechanism.where(link), False
+        if graph and own.mass >= 0.0:
+            tree = tree or spanning_tree(mechanism)
+            body = (*tree.inertias, tree.base_inertia)[tree.links[link.name][0]]  # -1 is the base
+            sound = why_impossible(body.mass, body.about_center()) is None
+        if sound:
+            harmless.append(UrdfWarning(f"{reason}; the body it is fixed to is sound", **place))
+        else:
+            impossible.append(InertiaError(reason, **place, leniently="taken as it is"))
+    return impossible, harmless
 
 
-def _without_mimics(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
-    """The mechanism without the mimics of some joints."""
-    if not names:
-        return mechanism
-    joints = (
-        dataclasses.replace(joint, mimic=None) if joint.name in names else joint
-        for joint in mechanism.joints
-    )
-    return dataclasses.replace(mechanism, joints=tuple(joints))
-
-
-def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
-    """Errors about mimics, by the name of the joint."""
-    found: dict[str, RobodynError] = {}
+def _without_bad_mimics(mechanism: Mechanism) -> tuple[Mechanism, list[RobodynError]]:
+    """The mechanism without mimics that cannot be, and an error about each of these."""
+    found: list[RobodynError] = []
     hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
+    kept = dict(joints)
     sound: set[str] = set()
     cut = {loop.name for loop in mechanism.loops}
     for joint in mechanism.joints:
-        if joint.mimic is None:
-            continue
-        reason = _why_no_mimic(joint, joints, cut, sound)
+        reason = None if joint.mimic is None else _why_no_mimic(joint, joints, cut, sound)
         if reason is None:
             sound.add(joint.name)
             continue
@@ -208,8 +170,11 @@ def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
             text, meant = hints.message(reason)
             reason = f"mimics: {text}"
         place = mechanism.where(joint) | {"suggestion": meant}
-        found[joint.name] = UrdfError(reason, **place, leniently="moves on its own")
-    return found
+        found.append(UrdfError(reason, **place, leniently="moves on its own"))
+        kept[joint.name] = dataclasses.replace(joint, mimic=None)
+    if not found:
+        return mechanism, []
+    return dataclasses.replace(mechanism, joints=tuple(kept.values())), found
 
 
 def _why_no_mimic(

@@ -13,6 +13,7 @@ from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarnin
 from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind, other_format
 from robodyn.urdf.common.packages import Packages
+from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ class Reading:
     problems: list[RobodynError] = field(default_factory=list)
     warnings: list[UrdfWarning] = field(default_factory=list)
     complete: bool = True
+
+    @classmethod
+    def of(cls, mechanism: Mechanism | None, reader: Reader) -> Reading:
+        """What was read, with the findings of its reader."""
+        return cls(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 
 
 def bundled_robots() -> tuple[str, ...]:

@@ -32,8 +32,8 @@ from robodyn.joints import fixed, spherical, universal
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.extended.yaml_values import Word, YamlValues
 
-_AXES: dict[str, Vector] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 BALL = "SPHERICAL"
+_AXES: dict[str, Vector] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 #: Word -> kind, first and second axis.
 JOINTS: dict[str, tuple[JointKind, str, str]] = {
     BALL: (spherical.KIND, "X", "Y"),
@@ -67,15 +67,8 @@ def of_type(joint: Joint, word: str) -> Joint:
 #: Keys with the content of `name_mot` as indices of another library.
 REPEATED = ("Lidmot", "Lidvmot")
 KEYS = (
-    "closed_loop",
-    "type",
-    "name_mot",
-    "joint_name",
-    "joint_type",
-    "rotule_name",
-    "name_closedloop",
-    "closed_loop_number",
-    "urdf",
+    *"closed_loop type name_mot joint_name joint_type rotule_name name_closedloop".split(),
+    *("closed_loop_number", "urdf"),
     *REPEATED,
 )
 LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
@@ -90,7 +83,7 @@ class Extension:
     def __init__(self, values: YamlValues, urdf: Any) -> None:
         self.urdf, self._values = urdf, values
         self._pairs = values.pairs("closed_loop")
-        self._types = self._loop_types()
+        self._types = _list_or_word(values, "type")
         self._prefix = values.word("name_closedloop")
         self._count = values.number("closed_loop_number")
         self._ball = values.word("rotule_name")
@@ -98,38 +91,22 @@ class Extension:
         self._words = values.words("joint_type")
         self._motors = values.names("name_mot") if values.is_list("name_mot") else None
         self._motor = None if values.is_list("name_mot") else values.word("name_mot")
-        self.problems = [
-            values.unknown("", x, "key", KEYS) for x in values.keys if x.text not in KEYS
-        ]
+        unknown = [word for key, word in values.keys.items() if key not in KEYS]
+        self.problems = [values.unknown("", word, "key", KEYS) for word in unknown]
         self.warnings: list[UrdfWarning] = []
-        self._check()
-
-    def _loop_types(self) -> list[Word]:
-        values = self._values
-        if values.is_list("type"):
-            return values.words("type")
-        word = values.word("type")
-        return [] if word is None else [word]
-
-    def _check(self) -> None:
-        """Words and their numbers."""
-        values = self._values
         for word in self._types:
-            if word.text.lower() not in LOOPS:
+            if word.lower() not in LOOPS:
                 raise values.unknown("type", word, "type of a loop", LOOPS)
         for word in self._words:
-            if word.text not in JOINTS:
+            if word not in JOINTS:
                 raise values.unknown("joint_type", word, "joint type", JOINTS)
         if len(self._words) != len(self._joints):
-            raise values.error(
-                "joint_type",
-                f"{len(self._words)} types for {len(self._joints)} joints of joint_name",
-            )
-        if not values.has("name_mot") and any(values.has(key) for key in REPEATED):
-            raise values.error(
-                next(key for key in REPEATED if values.has(key)),
-                "gives motors as numbers of another library: name their joints by name_mot",
-            )
+            message = f"{len(self._words)} types for {len(self._joints)} joints of joint_name"
+            raise values.error("joint_type", message)
+        repeated = next((key for key in REPEATED if key in values.keys), None)
+        if "name_mot" not in values.keys and repeated is not None:
+            message = "gives motors as numbers of another library: name their joints by name_mot"
+            raise values.error(repeated, message)
 
     def applied(self, mechanism: Mechanism) -> Mechanism:
         """A mechanism with the loops, types and motors, less what the problems are about."""
@@ -138,7 +115,7 @@ class Extension:
         actuators = mechanism.actuators
         if self._motors is not None or self._motor is not None:
             written = dict(actuators)
-            named = self._motor_joints(joints)
+            named = self._motor_joints({joint.name: joint for joint in joints})
             coupled = (name for x in mechanism.transmissions for name in x.joints)
             names = dict.fromkeys((*named, *coupled))
             actuators = tuple((name, written.get(name, Actuator())) for name in names)
@@ -149,28 +126,36 @@ class Extension:
             mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
         )
 
+    def _tell(self, key: str, message: str, word: Word | None = None) -> None:
+        self.problems.append(self._values.error(key, message, word))
+
+    def _tell_unknown(self, key: str, word: Word, kind: str, known: Iterable[str]) -> None:
+        self.problems.append(self._values.unknown(key, word, kind, known))
+
+    def _tell_unused(self, key: str, word: Word, known: Iterable[str]) -> None:
+        """A word that should be part of names."""
+        shown = ", ".join(list(known)[:20])
+        self._tell(key, f"{word!r} is part of no name; there are: {shown}", word)
+
     def _retyped(self, written: Iterable[Joint]) -> tuple[Joint, ...]:
         joints = {joint.name: joint for joint in written}
         types: dict[str, str] = {}
         if self._ball is not None:
-            balls = moving(joints.values(), self._ball.text)
-            if not balls:
-                self.problems.append(self._error_of_unused_word("rotule_name", self._ball, joints))
-            types = dict.fromkeys(balls, BALL)
+            types = dict.fromkeys(moving(joints.values(), self._ball), BALL)
+            if not types:
+                self._tell_unused("rotule_name", self._ball, joints)
         for name, word in zip(self._joints, self._words, strict=True):
-            if name.text in joints:
-                types[name.text] = word.text
+            if name in joints:
+                types[name] = word
             else:
-                self.problems.append(self._values.unknown("joint_name", name, "joint", joints))
-        for joint, kind in types.items():
-            joints[joint] = of_type(joints[joint], kind)
-        return tuple(joints.values())
+                self._tell_unknown("joint_name", name, "joint", joints)
+        return tuple(of_type(x, types[x.name]) if x.name in types else x for x in joints.values())
 
     def _loops(self, frames: Mapping[str, set[str]]) -> list[Loop]:
         pairs = self._pairs
-        if not self._values.has("closed_loop") and self._prefix is not None:
+        if "closed_loop" not in self._values.keys and self._prefix is not None:
             pairs = self._numbered(self._prefix, frames)
-        kinds = [LOOPS[word.text.lower()] for word in self._types] or [LOOPS["6d"]]
+        kinds = [LOOPS[word.lower()] for word in self._types] or [LOOPS["6d"]]
         if not self._values.is_list("type"):
             kinds *= len(pairs)
         elif len(self._types) != len(pairs):
@@ -179,32 +164,27 @@ class Extension:
         for (a, b), kind in zip(pairs, kinds, strict=False):
             one, other = (self._frame(word, frames) for word in (a, b))
             if one is not None and other is not None:
-                found.append(Loop(f"{a.text}-{b.text}", kind, one, other, line=a.line))
+                found.append(Loop(f"{a}-{b}", kind, one, other, line=a.line))
         return found
 
     def _frame(self, word: Word, frames: Mapping[str, set[str]]) -> str | None:
         """The link of a frame."""
-        links = frames.get(word.text, set())
+        links = sorted(frames.get(word, ()))
         if len(links) == 1:
-            return next(iter(links))
+            return links[0]
         if links:
-            one, other = sorted(links)
-            self.problems.append(
-                self._values.error(
-                    "closed_loop",
-                    f"{word.text!r} is a link, and a joint that moves another ({one!r}, {other!r})",
-                    word.line,
-                )
-            )
+            both = ", ".join(map(repr, links))
+            message = f"{word!r} is a link, and a joint that moves another ({both})"
+            self._tell("closed_loop", message, word)
         else:
-            self.problems.append(self._values.unknown("closed_loop", word, "frame", frames))
+            self._tell_unknown("closed_loop", word, "frame", frames)
         return None
 
     def _numbered(self, prefix: Word, frames: Mapping[str, set[str]]) -> list[tuple[Word, Word]]:
         """Pairs of frames whose names have the prefix and the same number in them."""
-        numbered: dict[int, dict[frozenset[str], str]] = {}
+        key, numbered = "name_closedloop", dict[int, dict[frozenset[str], str]]()
         for name, links in frames.items():
-            match = re.search(re.escape(prefix.text) + r"(\d+)", name)
+            match = re.search(re.escape(prefix) + r"(\d+)", name)
             if match and "frame" not in name:
                 numbered.setdefault(int(match[1]), {}).setdefault(frozenset(links), name)
         pairs = []
@@ -213,53 +193,49 @@ class Extension:
             if len(names) == 2:
                 pairs.append((names[0], names[1]))
             else:
-                listed = ", ".join(word.text for word in names)
-                message = f"{prefix.text}{number} is not in the names of two frames: {listed}"
-                self.problems.append(self._values.error("name_closedloop", message, prefix.line))
-        if not numbered:
-            alike = [name for name in frames if prefix.text in name]
-            problem = self._values.error(
-                "name_closedloop",
-                f"{prefix.text!r} is in the names of frames ({', '.join(alike[:5])}), but without "
-                f"a number behind it, as in {prefix.text}1, that would make pairs of them",
-                prefix.line,
-            )
-            self.problems.append(
-                problem if alike else self._error_of_unused_word("name_closedloop", prefix, frames)
+                listed = ", ".join(names)
+                message = f"{prefix}{number} is not in the names of two frames: {listed}"
+                self._tell(key, message, prefix)
+        alike = [name for name in frames if prefix in name]
+        if not alike:
+            self._tell_unused(key, prefix, frames)
+        elif not numbered:
+            self._tell(
+                key,
+                f"{prefix!r} is in the names of frames ({', '.join(alike[:5])}), but without "
+                f"a number behind it, as in {prefix}1, that would make pairs of them",
+                prefix,
             )
         elif self._count not in (None, -1, len(pairs)):
-            message = (
-                f"is {self._count}, but {len(pairs)} pairs of frames {prefix.text!r} are there"
-            )
-            self.problems.append(self._values.error("closed_loop_number", message))
+            there = f"{len(pairs)} pairs of frames {prefix!r} are there"
+            self._tell("closed_loop_number", f"is {self._count}, but {there}")
         return pairs
 
-    def _motor_joints(self, joints: Iterable[Joint]) -> list[str]:
+    def _motor_joints(self, known: Mapping[str, Joint]) -> list[str]:
         """Joints with motors, each once."""
-        known = {joint.name: joint for joint in joints}
         if self._motor is not None:
-            found = moving(known.values(), self._motor.text)
+            found = moving(known.values(), self._motor)
             if not found:
-                self.problems.append(self._error_of_unused_word("name_mot", self._motor, known))
+                self._tell_unused("name_mot", self._motor, known)
             return found
         found, others = [], []
         for word in self._motors or ():
-            alike = moving(known.values(), word.text)
-            if word.text in known and not known[word.text].nv:
-                message = f"{word.text!r} is a fixed joint, which can have no motor"
-                self.problems.append(self._values.error("name_mot", message, word.line))
-            elif word.text in known:
-                found.append(word.text)
+            alike = moving(known.values(), word)
+            if word in known and not known[word].nv:
+                message = f"{word!r} is a fixed joint, which can have no motor"
+                self._tell("name_mot", message, word)
+            elif word in known:
+                found.append(str(word))
                 others += [(word, name) for name in alike]
             elif alike:
                 found += alike
             else:
-                self.problems.append(self._values.unknown("name_mot", word, "joint", known))
+                self._tell_unknown("name_mot", word, "joint", known)
         for word, name in others:
             if name not in found:
                 self.warnings.append(
                     UrdfWarning(
-                        f"{word.text!r} is a joint, and part of the name of {name!r}, which gets "
+                        f"{word!r} is a joint, and part of the name of {name!r}, which gets "
                         "no motor: name that too if it has one",
                         file=self._values.file,
                         line=word.line,
@@ -268,12 +244,12 @@ class Extension:
                 )
         return list(dict.fromkeys(found))
 
-    def _error_of_unused_word(self, key: str, word: Word, known: Iterable[str]) -> UrdfError:
-        """The error of a word that should be part of names."""
-        shown = ", ".join(list(known)[:20])
-        return self._values.error(
-            key, f"{word.text!r} is part of no name; there are: {shown}", word.line
-        )
+
+def _list_or_word(values: YamlValues, key: str) -> list[Word]:
+    if values.is_list(key):
+        return values.words(key)
+    word = values.word(key)
+    return [] if word is None else [word]
 
 
 def _frames(mechanism: Mechanism) -> dict[str, set[str]]:
@@ -301,9 +277,9 @@ def _urdf_of(path: Path, values: YamlValues) -> Path:
     named = values.word("urdf")
     beside = sorted(path.parent.glob("*.urdf"))
     if named is not None:
-        if not (path.parent / named.text).is_file() and len(beside) == 1:
+        if not (path.parent / named).is_file() and len(beside) == 1:
             raise values.unknown("urdf", named, "file", [beside[0].name])
-        return path.parent / named.text
+        return path.parent / named
     for candidate in (path.with_suffix(".urdf"), path.parent / "robot.urdf"):
         if candidate.is_file():
             return candidate

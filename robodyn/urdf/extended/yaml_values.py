@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,22 @@ from robodyn.urdf.common.xml import decode, read_bytes
 _NULL = "tag:yaml.org,2002:null"
 
 
-@dataclass(frozen=True)
-class Word:
-    """A scalar as it is written."""
+class Word(str):
+    """A scalar as it is written, and its line."""
 
-    text: str
+    __slots__ = ("line",)
+
     line: int
+
+    def __new__(cls, text: str, line: int) -> Word:
+        """The text, which knows its line."""
+        word = super().__new__(cls, text)
+        word.line = line
+        return word
 
 
 class YamlValues:
-    """The values of a YAML file that is a mapping.
+    """The values of a YAML file that is a mapping; ``keys`` are in the order of the file.
 
     Raises `UrdfError` if it is no YAML, no mapping, or says a key twice, and `MissingExtraError` if
     PyYAML is not installed.
@@ -32,41 +37,27 @@ class YamlValues:
     def __init__(self, path: Path) -> None:
         self.file = str(path)
         root = _parsed(path, self.file)
-        self._values: dict[str, Any] = {}
-        self._lines: dict[str, int] = {}
+        self.keys: dict[str, Word] = {}
+        self._nodes: dict[str, Any] = {}
         if root is None or root.id != "mapping":
             raise UrdfError("is no Extended URDF: it has no keys", file=self.file)
-        for key, value in root.value:
+        for key, node in root.value:
             line = key.start_mark.line + 1
             if key.id != "scalar":
                 raise UrdfError("the key is no word", file=self.file, line=line)
-            if key.value in self._values:
-                raise UrdfError(
-                    f"the key is written twice (first in line {self._lines[key.value]}); keep one",
-                    file=self.file,
-                    line=line,
-                    element=key.value,
-                )
-            self._values[key.value], self._lines[key.value] = value, line
-
-    @property
-    def keys(self) -> list[Word]:
-        """All keys, in the order of the file."""
-        return [Word(key, line) for key, line in self._lines.items()]
-
-    def has(self, key: str) -> bool:
-        """Whether the key is there, with a value or without."""
-        return key in self._values
+            word = Word(key.value, line)
+            if word in self.keys:
+                first = f"first in line {self.keys[word].line}"
+                raise self.error(word, f"the key is written twice ({first}); keep one", word)
+            self.keys[word], self._nodes[word] = word, node
 
     def is_list(self, key: str) -> bool:
         """Whether the value is a list."""
-        return self.has(key) and self._values[key].id == "sequence"
+        return key in self.keys and self._nodes[key].id == "sequence"
 
     def word(self, key: str) -> Word | None:
         """A single word; nothing if it is not there."""
-        if self._is_empty(key):
-            return None
-        return self._word(self._values[key], key, "one word")
+        return None if self._is_empty(key) else self._word(self._nodes[key], key, "one word")
 
     def words(self, key: str) -> list[Word]:
         """A list of words."""
@@ -75,8 +66,8 @@ class YamlValues:
     def names(self, key: str) -> list[Word]:
         """A list of different words."""
         words = self.words(key)
-        if len({word.text for word in words}) < len(words):
-            raise self._wrong(key, "a list of different names")
+        if len({*words}) < len(words):
+            raise self.error(key, "is not a list of different names")
         return words
 
     def pairs(self, key: str) -> list[tuple[Word, Word]]:
@@ -93,43 +84,41 @@ class YamlValues:
         """A whole number; nothing if it is not there."""
         word = self.word(key)
         try:
-            return None if word is None else int(word.text)
+            return None if word is None else int(word)
         except ValueError:
-            raise self._wrong(key, "a whole number") from None
+            raise self.error(key, "is not a whole number") from None
 
     def unknown(self, key: str, word: Word, kind: str, known: Iterable[str]) -> UrdfError:
         """The error of a name that does not exist, with what was probably meant."""
-        error = UnknownNameError(kind, word.text, known)
+        unknown = UnknownNameError(kind, word, known)
+        error = self.error(key, str(unknown), word)
+        error.suggestion = unknown.suggestions[0] if unknown.suggestions else None
+        return error
+
+    def error(self, key: str, message: str, word: Word | None = None) -> UrdfError:
+        """An error in the value of a key, or in a word of it."""
+        at = self.keys.get(key) if word is None else word
         return UrdfError(
-            str(error),
-            file=self.file,
-            line=word.line,
-            element=key or None,
-            suggestion=error.suggestions[0] if error.suggestions else None,
+            message, file=self.file, line=None if at is None else at.line, element=key or None
         )
 
-    def error(self, key: str, message: str, line: int | None = None) -> UrdfError:
-        """An error in the value of a key."""
-        return UrdfError(message, file=self.file, line=line or self._lines.get(key), element=key)
-
     def _is_empty(self, key: str) -> bool:
-        return not self.has(key) or self._values[key].tag == _NULL
+        return key not in self.keys or self._nodes[key].tag == _NULL
 
     def _items(self, key: str, expected: str = "a list of names") -> list[Any]:
         if self._is_empty(key):
             return []
         if not self.is_list(key):
-            raise self._wrong(key, expected)
-        return list(self._values[key].value)
+            raise self.error(key, f"is not {expected}")
+        return list(self._nodes[key].value)
 
     def _word(self, node: Any, key: str, expected: str) -> Word:
         if node.id != "scalar" or node.tag == _NULL or not node.value.strip():
             raise self._wrong(key, expected, node)
-        return Word(str(node.value), node.start_mark.line + 1)
+        return Word(node.value, node.start_mark.line + 1)
 
-    def _wrong(self, key: str, expected: str, node: Any = None) -> UrdfError:
-        line = None if node is None else node.start_mark.line + 1
-        return self.error(key, f"is not {expected}", line)
+    def _wrong(self, key: str, expected: str, node: Any) -> UrdfError:
+        return self.error(key, f"is not {expected}", Word("", node.start_mark.line + 1))
 
 
 def _parsed(path: Path, file: str) -> Any:

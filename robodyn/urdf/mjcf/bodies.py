@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Inertia, Joint, Limits, Link, Pose, Vector
+from robodyn.description import Inertia, Joint, Limits, Link, Pose
 from robodyn.joints import continuous, fixed, floating, prismatic, revolute, spherical
 from robodyn.motion.base_motion import rotation_from_quaternion
-from robodyn.urdf.mjcf.model import CompiledModel, Passive
+from robodyn.urdf.mjcf.model import CompiledModel, Passive, vector
 
 
 class Bodies:
@@ -101,7 +101,7 @@ class Bodies:
 
     def _joint(self, j: int, parent: str, child: str, X: FloatArray) -> Joint:
         model, passive = self._model, self._passive
-        dof = model.jnt_dofadr[j]
+        dof, axis = model.jnt_dofadr[j], model.jnt_axis[j]
         single = self._compiled.is_single(j)
         limits = self._limits(j) if single else None
         kind = {
@@ -119,7 +119,7 @@ class Bodies:
             parent,
             child,
             Pose.from_matrix(X),
-            _vector(model.jnt_axis[j]) if single else (1.0, 0.0, 0.0),
+            vector(axis / np.linalg.norm(axis)) if single else (1.0, 0.0, 0.0),
             limits=limits,
             damping=float(passive.damping[dof]),
             friction=float(passive.friction[dof]),
@@ -151,8 +151,3 @@ def pose_of(position: Any, quat: Any = (1.0, 0.0, 0.0, 0.0)) -> FloatArray:
     X = np.eye(4)
     X[:3, :3], X[:3, 3] = rotation_from_quaternion((x, y, z, w)), position
     return X
-
-
-def _vector(x: Any) -> Vector:
-    a, b, c = (float(value) for value in x / np.linalg.norm(x))
-    return a, b, c

@@ -19,8 +19,7 @@ from robodyn.joints import fixed, joint_kind, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION
 from robodyn.urdf.mjcf.bodies import pose_of
-from robodyn.urdf.mjcf.forces import vector
-from robodyn.urdf.mjcf.model import CompiledModel
+from robodyn.urdf.mjcf.model import CompiledModel, vector
 
 
 class RelatedJoints:

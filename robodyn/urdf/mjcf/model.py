@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description import Vector
 
 
 class Names:
@@ -67,6 +68,12 @@ def _unused_name(taken: set[str], *wishes: str) -> str:
         name += "_"
     taken.add(name)
     return name
+
+
+def vector(x: Any) -> Vector:
+    """Three numbers of an array."""
+    a, b, c = (float(value) for value in x)
+    return a, b, c
 
 
 class CompiledModel:

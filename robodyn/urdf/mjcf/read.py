@@ -17,20 +17,13 @@ from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.urdf.mjcf.bodies import Bodies
 from robodyn.urdf.mjcf.compiled import compiled_model
 from robodyn.urdf.mjcf.equalities import Equalities
-from robodyn.urdf.mjcf.fixed_tendons import FixedTendons
-from robodyn.urdf.mjcf.forces import Tendons, body_forces, unread_of_medium
+from robodyn.urdf.mjcf.forces import body_forces, unread_of_medium
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
 from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
+from robodyn.urdf.mjcf.tendons import Tendons
 
 #: Gravity where nobody says another [m/s^2].
 EARTH = (0.0, 0.0, -9.81)
-
-
-def _gravity_of(compiled: CompiledModel) -> tuple[float, float, float]:
-    """Gravity of ``<option>`` [m/s^2], in the world."""
-    off = compiled.switched_off("GRAVITY")
-    x, y, z = (0.0 if off else float(g) for g in compiled.model.opt.gravity)
-    return x, y, z
 
 
 def _unmodelled(compiled: CompiledModel) -> Iterator[tuple[str, str]]:
@@ -109,24 +102,24 @@ def read_mjcf(
     file, optional: Where it stands; MuJoCo reads it from there, with what it includes.
     """
     compiled, notes = compiled_model(text, file)
-    motors, tendons, passive = Motors(compiled), Tendons(compiled), Passive.of(compiled)
+    motors, passive = Motors(compiled), Passive.of(compiled)
     bodies = Bodies(compiled, passive, motors.efforts)
     equalities = Equalities(compiled, bodies.joints)
     related = equalities.related
     own = {joint.name for joint in related.joints if joint.nv and joint.mimic is None}
-    slides = FixedTendons(compiled, passive, motors.of_tendons, related.joints, related.held)
+    tendons = Tendons(compiled, passive, motors.of_tendons, related)
     driven = on_independent_joints(motors.actuators, related.joints)
-    joints = (*related.joints, *slides.joints)
+    joints = (*related.joints, *tendons.joints)
     mechanism = Mechanism(
         _name(compiled.model, file),
-        (*bodies.links, *slides.links),
-        tuple(slides.with_efforts(joints, (name for name, _ in driven))),
+        (*bodies.links, *tendons.links),
+        tuple(tendons.with_efforts(joints, (name for name, _ in driven))),
         tuple(equalities.loops),
-        actuators=on_independent_joints((*driven, *slides.actuators), joints),
+        actuators=on_independent_joints((*driven, *tendons.actuators), joints),
         file=file,
         link_elements=(*tendons.springs, *body_forces(compiled)),
         start=tuple(x for x in bodies.start if x[0] in own),
-        followers=(*related.followers, *slides.followers),
+        followers=(*related.followers, *tendons.followers),
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]
@@ -135,8 +128,10 @@ def read_mjcf(
         UrdfError(why, file=file, element=element, leniently="left out") for element, why in refused
     ]
     parts = [*_left_out_of(compiled), *_without_effect(motors, tendons, equalities)]
-    warnings = [UrdfWarning(one, file=file) for one in (*notes, *_left_out(parts))]
-    gravity = _gravity_of(compiled)
+    notes += [f"MJCF without counterpart, left out: {'; '.join(parts)}"] if parts else []
+    warnings = [UrdfWarning(note, file=file) for note in notes]
+    off = compiled.switched_off("GRAVITY")
+    gravity = tuple(0.0 if off else float(g) for g in compiled.model.opt.gravity)
     if gravity != EARTH:
         shown = ", ".join(f"{g:g}" for g in gravity)
         warnings.append(
@@ -161,10 +156,6 @@ def _without_effect(motors: Motors, tendons: Tendons, equalities: Equalities) ->
     ):
         if names:
             yield f"{what} {some_of([*map(repr, names)])}"
-
-
-def _left_out(parts: list[str]) -> list[str]:
-    return [f"MJCF without counterpart, left out: {'; '.join(parts)}"] if parts else []
 
 
 def _name(model: Any, file: str | None) -> str:

@@ -1,16 +1,20 @@
 """Frames of an SDF model by name, each given in another one, and their poses in the model.
 
 Names in a model within a model are written ``inner::frame``. A model's own frame is called
-``__model__``.
+``__model__``. Poses are there twice, shape (2, 4, 4): as written, and with rounded turns taken for
+exact ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from robodyn.description import Pose
+from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import TopologyError, UnknownNameError
 
 #: The name of the frame of the model that the name is written in.
@@ -20,17 +24,25 @@ SEPARATOR = "::"
 Matrix = NDArray[np.float64]
 
 
+def both(pose: Pose) -> Matrix:
+    """A pose as written, and exactly, shape (2, 4, 4) [1, m]."""
+    return np.array([pose.matrix, exact_pose(pose).matrix])
+
+
 def inverse(X: Matrix) -> Matrix:
-    """Pose of the other frame in this one, shape (4, 4) [1, m], exact for turns by quarters."""
-    Y = np.eye(4)
-    Y[:3, :3] = X[:3, :3].T
-    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    """Poses of the other frame in this one, shape (..., 4, 4) [1, m], exact for quarter turns."""
+    R = np.swapaxes(X[..., :3, :3], -1, -2)
+    Y = np.zeros(X.shape)
+    Y[..., :3, :3], Y[..., :3, 3:], Y[..., 3, 3] = R, -R @ X[..., :3, 3:], 1.0
     return Y
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """A frame: its pose in another one, and the frame or link that it moves with."""
+    """A frame: its pose in another one, and what it moves with.
+
+    attached_to: Another frame or link; None of a link itself; empty of a model without links.
+    """
 
     X: Matrix
     relative_to: str
@@ -39,7 +51,7 @@ class _Frame:
 
 @dataclass
 class Frames:
-    """Frames of one model.
+    """Frames of one model, and of the models in it.
 
     canonical: The link, or model within, that the model's frame moves with; empty if there is none.
     placement: The frame that stands where the model's pose says.
@@ -48,42 +60,36 @@ class Frames:
     canonical: str = ""
     placement: str = MODEL
     _frames: dict[str, _Frame] = field(default_factory=dict)
-    _models: dict[str, Frames] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
-    _poses: dict[str, Matrix] = field(default_factory=lambda: {MODEL: np.eye(4)})
+    _poses: dict[str, Matrix] = field(default_factory=lambda: {MODEL: both(Pose())})
 
     def add(
-        self, name: str, X: Matrix, relative_to: str = MODEL, attached_to: str | None = None
+        self, name: str, X: ArrayLike, relative_to: str = MODEL, attached_to: str | None = None
     ) -> None:
         """Add a frame, or a link if it is attached to nothing.
 
-        X [1, m]: Pose in the frame ``relative_to``.
+        X (2, 4, 4), or (4, 4) of both [1, m]: Pose in the frame ``relative_to``.
         """
-        self._frames[name] = _Frame(X, relative_to, attached_to)
+        self._frames[name] = _Frame(np.broadcast_to(X, (2, 4, 4)), relative_to, attached_to)
 
-    def add_model(self, name: str, X: Matrix, relative_to: str, inner: Frames) -> None:
-        """Add a nested model: ``X`` is the pose of its placement frame."""
-        self._models[name] = inner
-        self._frames[name] = _Frame(X, relative_to, None)
-
-    def merge(self, name: str, X: Matrix, relative_to: str, inner: Frames) -> None:
-        """Add the frames of another model; its own frame is called ``name``.
+    def include(
+        self, own: str, X: Matrix, relative_to: str, inner: Frames, renamed: Callable[[str], str]
+    ) -> None:
+        """Add the frames of another model; its own frame is called ``own``, others are renamed.
 
         ``X`` is the pose of its placement frame.
         """
         X = X @ inverse(inner.pose(inner.placement))
-        self._frames[name] = _Frame(X, relative_to, inner.canonical or None)
+        self.add(own, X, relative_to, inner.canonical and renamed(inner.canonical))
         for key, frame in inner._frames.items():
-            base = name if frame.relative_to == MODEL else frame.relative_to
-            carrier = name if frame.attached_to == MODEL else frame.attached_to
-            self._frames[key] = _Frame(frame.X, base, carrier)
-        self._models |= inner._models
+            attached_to = frame.attached_to and renamed(frame.attached_to)
+            self.add(renamed(key), frame.X, renamed(frame.relative_to), attached_to)
 
     def __contains__(self, name: str) -> bool:
         return name in self._frames
 
     def pose(self, name: str) -> Matrix:
-        """Pose of a frame in the model's frame, shape (4, 4) [1, m].
+        """Pose of a frame in the model's frame, shape (2, 4, 4) [1, m].
 
         Raises UnknownNameError: It, or a frame that it is given in, is not there.
         Raises TopologyError: Frames are given in each other in a circle.
@@ -92,35 +98,21 @@ class Frames:
         while name not in self._poses:
             _refuse_circle(name, chain, "given relative to one another")
             chain[name] = None
-            outer, rest = self._split(name)
-            name = outer if rest else self._found(outer).relative_to
+            name = self._found(name).relative_to
         for inner in reversed(chain):
-            self._poses[inner] = self._poses[name] @ self._step(inner)
+            self._poses[inner] = self._poses[name] @ self._frames[inner].X
             name = inner
         return self._poses[name]
 
     def pose_in(self, name: str, base: str) -> Matrix:
-        """Pose of a frame in another one, shape (4, 4) [1, m]: as written where it is given so."""
+        """Pose of a frame in another one, shape (2, 4, 4) [1, m]: as written if it is given so."""
         if name == base:
-            return np.eye(4)
+            return both(Pose())
         frame = self._frames.get(name)
-        if frame is not None and frame.relative_to == base and name not in self._models:
+        if frame is not None and frame.relative_to == base:
             return frame.X
         X: Matrix = inverse(self.pose(base)) @ self.pose(name)
         return X
-
-    def _step(self, name: str) -> Matrix:
-        """Pose of a frame in the one that it is given in, or of one within in its model."""
-        outer, rest = self._split(name)
-        frame, inner = self._found(outer), self._models.get(outer)
-        if rest and inner is None:
-            raise UnknownNameError("model", outer, self._models)
-        if inner is None:
-            return frame.X
-        if rest:
-            return inner.pose(rest)
-        placed: Matrix = frame.X @ inverse(inner.pose(inner.placement))
-        return placed
 
     def link(self, name: str) -> str:
         """Name of the link that a frame moves with, as ``inner::link`` if it is in a model within.
@@ -133,30 +125,14 @@ class Frames:
         while name not in self._links:
             _refuse_circle(name, chain, "attached to one another")
             chain[name] = None
-            outer, rest = self._split(name)
-            if name == MODEL:
-                if not self.canonical:
-                    raise TopologyError("the model has no link that its frame could move with")
-                name = self.canonical
-            elif outer in self._models:
-                inner = self._models[outer].link(rest or MODEL)
-                self._links[name] = f"{outer}{SEPARATOR}{inner}"
-            elif rest:
-                raise UnknownNameError("model", outer, self._models)
-            else:
-                attached_to = self._found(outer).attached_to
-                if attached_to is None:
-                    self._links[name] = name
-                name = attached_to or name
+            attached_to = self.canonical if name == MODEL else self._found(name).attached_to
+            if attached_to == "":
+                raise TopologyError("the model has no link that its frame could move with")
+            if attached_to is None:
+                self._links[name] = name
+            name = attached_to or name
         self._links.update(dict.fromkeys(chain, self._links[name]))
         return self._links[name]
-
-    def _split(self, name: str) -> tuple[str, str]:
-        """The frame or model of this model, and what of the model is meant."""
-        if name in self._frames:  # the name itself may have colons, up to SDF 1.7
-            return name, ""
-        outer, _, rest = name.partition(SEPARATOR)
-        return outer, rest
 
     def _found(self, name: str) -> _Frame:
         try:

@@ -8,20 +8,18 @@ is fixed to: SDF knows that frame by the name of the joint, too.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from robodyn.description import Joint, Link, Mimic, Pose, Vector
+from robodyn.array_types import FloatArray
+from robodyn.description import Joint, Link, Mimic, Pose
 from robodyn.description.constants import with_constants
-from robodyn.joints import fixed, floating, revolute
+from robodyn.joints import fixed, revolute
 from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.common.joint_values import JointDynamics
-from robodyn.urdf.sdf.frames import Frames
-from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint
-from robodyn.urdf.sdf.loops import direction_in, exactly_placed
+from robodyn.urdf.sdf.frames import Frames, Matrix, both
+from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint, axes_as_fields
 
 
 def is_split(joint: SdfJoint) -> bool:
@@ -37,56 +35,34 @@ def coordinate_name(joint: SdfJoint, axis: str) -> str:
     return f"{joint.name}_{axis}" if is_split(joint) else joint.name
 
 
-@dataclass(frozen=True)
-class _JointGeometry:
-    """Origin and axes of a converted joint."""
-
-    origin: Pose
-    axis: Vector = (1.0, 0.0, 0.0)
-    axis2: Vector = (0.0, 1.0, 0.0)
-
-
 @dataclass
 class Hinges:
     """Collects joints of the tree, and the links between them.
 
-    In the ``exact`` frames of the model, rounded turns are exact ones. ``by_name`` has all joints
-    of the model, for those that follow another.
+    ``by_name`` has all joints of the model, for those that follow another.
     """
 
     frames: Frames
-    exact: Frames
     by_name: dict[str, SdfJoint]
     joints: list[Joint] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
 
-    def weld(
+    def attach(
         self,
         name: str,
         parent: str,
         child: str,
         line: int | None,
-        X: Callable[[Frames], NDArray[np.float64]] | None = None,
+        X: Matrix | None = None,
+        *,
+        kind: str = fixed.KIND.name,
     ) -> None:
-        """Fix a link to another: where its frame stands in the other's, or as ``X`` says."""
-        pose = X or (lambda frames: frames.pose_in(child, parent))
-        self._add(
-            Joint(name, fixed.KIND.name, parent, child, line=line),
-            *(
-                _JointGeometry(Pose.from_matrix(pose(frames)))
-                for frames in (self.frames, self.exact)
-            ),
-        )
+        """Fix a link to another: where its frame stands in the other's, or at ``X``.
 
-    def free(self, name: str, parent: str, child: str, line: int | None) -> None:
-        """Add a link that moves freely, at zero where the file draws it."""
-        self._add(
-            Joint(name, floating.KIND.name, parent, child, line=line),
-            *(
-                _JointGeometry(Pose.from_matrix(frames.pose_in(child, parent)))
-                for frames in (self.frames, self.exact)
-            ),
-        )
+        A link that floats is at zero there.
+        """
+        place = self.frames.pose_in(child, parent) if X is None else X
+        self._add(Joint(name, kind, parent, child, line=line), place)
 
     def add(self, joint: SdfJoint, parent: str, child: str, *, reverse: bool) -> None:
         """Add a joint between two links; ``reverse`` if the tree comes from its child.
@@ -94,36 +70,34 @@ class Hinges:
         Its ``parent`` and ``child`` are links, as the tree has them.
         """
         if not joint.kind.nv:
-            self.weld(joint.name, parent, child, joint.line)
+            self.attach(joint.name, parent, child, joint.line)
             return
         # It stands in the frame of its child if it moves the same from there.
-        away = np.abs(self.frames.pose_in(joint.name, child)[:3, 3]).max() > SAME_ORIGIN
+        away = np.abs(self.frames.pose_in(joint.name, child)[0, :3, 3]).max() > SAME_ORIGIN
         at = joint.name if joint.kind.turns and away else child
         if at != child:
             self.links.append(Link(at, line=joint.line))
         tags = ["axis", "axis2"][: len(joint.axes)][:: -1 if reverse else 1]
-        places = [
-            _geometry(frames, given, parent, at, reverse=reverse)
-            for frames, given in (
-                (self.frames, joint),
-                (self.exact, exactly_placed(joint)),
-            )
-        ]
+        # It moves the frame `at`, which stands where the joint does, turned or not.
+        R, X = self.frames.pose_in(joint.name, at)[:, :3, :3], self.frames.pose_in(at, parent)
+        given = (axis.directions(self.frames, joint.name)[..., None] for axis in joint.axes)
+        axes = [(R @ x)[..., 0] for x in given]
+        axes = [-x for x in reversed(axes)] if reverse else axes
         if is_split(joint):
             between = f"{joint.name}_{tags[0]}"
             self.links.append(Link(between, line=joint.line))
-            seconds = [_JointGeometry(Pose(), place.axis2) for place in places]
-            self._add(self._hinge(joint, tags[0], parent, between), *places)
-            self._add(self._hinge(joint, tags[1], between, at), *seconds)
+            self._add(self._hinge(joint, tags[0], parent, between), X, *axes)
+            self._add(self._hinge(joint, tags[1], between, at), both(Pose()), axes[1])
         else:
-            self._add(self._joint(joint, parent, at), *places)
+            self._add(self._joint(joint, parent, at), X, *axes)
         if at != child:
-            self.weld(child, at, child, joint.line)
+            self.attach(child, at, child, joint.line)
 
-    def _add(self, joint: Joint, written: _JointGeometry, exact: _JointGeometry) -> None:
+    def _add(self, joint: Joint, X: Matrix, *axes: FloatArray) -> None:
+        """Add a joint with its origin and axes, each as written and exactly."""
         placed, exactly = (
-            dataclasses.replace(joint, origin=at.origin, axis=at.axis, axis2=at.axis2)
-            for at in (written, exact)
+            dataclasses.replace(joint, origin=Pose.from_matrix(X[k]), **axes_as_fields(axes, k))
+            for k in range(2)
         )
         if placed != exactly:
             placed = dataclasses.replace(placed, exact=exactly)
@@ -134,49 +108,32 @@ class Hinges:
         axis = joint.axes[("axis", "axis2").index(tag)]
         kind = revolute.KIND.name
         return self._with_values(
-            Joint(f"{joint.name}_{tag}", kind, parent, child, line=joint.line), joint, axis
+            Joint(f"{joint.name}_{tag}", kind, parent, child, line=joint.line), axis
         )
 
     def _joint(self, joint: SdfJoint, parent: str, child: str) -> Joint:
         found = Joint(joint.name, joint.kind.name, parent, child, line=joint.line)
         if len(joint.axes) == 1:
-            found = self._with_values(found, joint, joint.axes[0])
+            found = self._with_values(found, joint.axes[0])
         pitch = {parameter.name: joint.pitch for parameter in joint.kind.parameters}
         return with_constants(found, pitch)
 
-    def _with_values(self, ours: Joint, joint: SdfJoint, axis: SdfAxis) -> Joint:
+    def _with_values(self, ours: Joint, axis: SdfAxis) -> Joint:
         """A joint with the limits, springs and such of an axis."""
         return dataclasses.replace(
             ours,
             limits=axis.limits,
-            mimic=self._mimic(joint, axis),
+            mimic=self._mimic(axis),
             **dataclasses.asdict(axis.dynamics),
         )
 
-    def _mimic(self, joint: SdfJoint, axis: SdfAxis) -> Mimic | None:
+    def _mimic(self, axis: SdfAxis) -> Mimic | None:
         """``q = multiplier (q_leader - reference) + offset``."""
         followed = axis.mimic
         if followed is None:
             return None
-        scope = joint.name.rpartition("::")[0]
-        leader = f"{scope}::{followed.joint}" if scope else followed.joint
+        leader = followed.joint
         if leader in self.by_name:
             leader = coordinate_name(self.by_name[leader], followed.axis)
         offset = followed.offset - followed.multiplier * followed.reference
         return Mimic(leader, followed.multiplier, offset)
-
-
-def _geometry(
-    frames: Frames, joint: SdfJoint, parent: str, at: str, *, reverse: bool
-) -> _JointGeometry:
-    """A joint that moves the frame ``at``, which stands where the joint does, turned or not."""
-    R = frames.pose_in(joint.name, at)[:3, :3]
-    axes = [_vector(R @ np.array(direction_in(frames, axis, joint.name))) for axis in joint.axes]
-    if reverse:
-        axes = [(-x, -y, -z) for x, y, z in reversed(axes)]
-    return _JointGeometry(Pose.from_matrix(frames.pose_in(at, parent)), *axes)
-
-
-def _vector(x: NDArray[np.float64]) -> Vector:
-    a, b, c = (float(component) for component in x)
-    return a, b, c

@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
+
+from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Limits, Vector
+from robodyn.description.exact_turns import exact_axis
 from robodyn.errors import UnknownNameError
 from robodyn.joints import continuous, fixed, helical, prismatic, revolute, spherical, universal
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.joint_values import UNLIMITED, JointDynamics
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR
+from robodyn.urdf.sdf.frames import MODEL, Frames, both
 from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, truth_of
 
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
+
+#: The name of the world in every model.
+WORLD = "world"
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,21 @@ class SdfAxis:
     limits: Limits | None = None
     dynamics: JointDynamics = field(default_factory=JointDynamics)
     mimic: Mimicked | None = None
+
+    def directions(self, frames: Frames, frame: str) -> FloatArray:
+        """As written and exactly, in the axes of a frame, which is the joint's own: (2, 3)."""
+        given = np.array([self.direction, exact_axis(self.direction)])
+        if self.expressed_in in ("", frame):
+            return given
+        R = frames.pose_in(self.expressed_in, frame)[:, :3, :3]
+        turned: FloatArray = (R @ given[..., None])[..., 0]
+        return turned
+
+    def renamed(self, renamed: Callable[[str], str]) -> SdfAxis:
+        """The same where frames and joints have other names."""
+        mimic = self.mimic and dataclasses.replace(self.mimic, joint=renamed(self.mimic.joint))
+        frame = self.expressed_in and renamed(self.expressed_in)
+        return dataclasses.replace(self, expressed_in=frame, mimic=mimic)
 
 
 def read_axes(
@@ -203,6 +226,24 @@ class SdfJoint:
         """Where it stands in the file."""
         return line_of(self.element)
 
+    def add_frame(self, frames: Frames) -> None:
+        """Add its frame, which moves with its child and has the name of the joint."""
+        frames.add(
+            self.name, both(self.place.pose), self.place.relative_to or self.child, self.child
+        )
+
+    def renamed(self, scope: str, renamed: Callable[[str], str]) -> SdfJoint:
+        """The same in a model with other names; its own name gets the scope before it."""
+        base = self.place.relative_to
+        return dataclasses.replace(
+            self,
+            name=scope + self.name,
+            parent=renamed(self.parent),
+            child=renamed(self.child),
+            place=dataclasses.replace(self.place, relative_to=base and renamed(base)),
+            axes=tuple(axis.renamed(renamed) for axis in self.axes),
+        )
+
 
 def read_joint(
     reader: Reader,
@@ -287,47 +328,7 @@ def read_pitch(reader: Reader, joint: Element) -> float | None:
     return -1.0 / pitch
 
 
-#: The name of the world in every model.
-WORLD = "world"
-
-
-def scoped(name: str, scope: str) -> str:
-    """The scoped name of a frame of a nested model; ``scope`` is ``"inner::"`` or empty."""
-    if name == WORLD or not scope:
-        return name
-    return scope.removesuffix(SEPARATOR) if name == MODEL else scope + name
-
-
-def scoped_axis(axis: SdfAxis, scope: str) -> SdfAxis:
-    """An axis of a joint of a nested model, with scoped names."""
-    return _expressed(axis, lambda name: scoped(name, scope))
-
-
-def scoped_joint(joint: SdfJoint, scope: str) -> SdfJoint:
-    """A joint of a nested model, with scoped names."""
-    return _renamed(joint, scope, lambda name: scoped(name, scope)) if scope else joint
-
-
-def merged_joint(joint: SdfJoint, model: str) -> SdfJoint:
-    """A joint of a merged model, whose frame has another name."""
-    return _renamed(joint, "", lambda name: model if name == MODEL else name)
-
-
-def _renamed(joint: SdfJoint, scope: str, renamed: Callable[[str], str]) -> SdfJoint:
-    place = joint.place
-    if place.relative_to:
-        place = dataclasses.replace(place, relative_to=renamed(place.relative_to))
-
-    return dataclasses.replace(
-        joint,
-        name=scope + joint.name,
-        parent=renamed(joint.parent),
-        child=renamed(joint.child),
-        place=place,
-        axes=tuple(_expressed(axis, renamed) for axis in joint.axes),
-    )
-
-
-def _expressed(axis: SdfAxis, renamed: Callable[[str], str]) -> SdfAxis:
-    frame = axis.expressed_in
-    return dataclasses.replace(axis, expressed_in=renamed(frame)) if frame else axis
+def axes_as_fields(axes: Iterable[FloatArray], k: int) -> dict[str, Any]:
+    """Fields of a joint or a loop from axes, shape (2, 3): as written (0), or exact ones (1)."""
+    named = zip(("axis", "axis2"), axes, strict=False)
+    return {tag: tuple(axis[k].tolist()) for tag, axis in named}

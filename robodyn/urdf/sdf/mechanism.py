@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.description import Coupling, Link, Loop, Mechanism
-from robodyn.errors import RobodynError, TopologyError
+from robodyn.description import Link, Loop, Mechanism
+from robodyn.errors import RobodynError, TopologyError, some_of
 from robodyn.force_elements.weight_compensation import WeightCompensation
+from robodyn.joints import floating
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.report import problem_of
-from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, inverse
+from robodyn.urdf.common.xml import line_of
+from robodyn.urdf.sdf.frames import MODEL, Frames, inverse
 from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
-from robodyn.urdf.sdf.joint import WORLD, SdfJoint, scoped, scoped_joint
-from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed, read_gear
+from robodyn.urdf.sdf.joint import WORLD, SdfJoint
+from robodyn.urdf.sdf.loops import coupling_of, loop_of
 from robodyn.urdf.sdf.model import SdfModel
 
 
@@ -32,41 +32,6 @@ class _Bond:
     child: str
 
 
-@dataclass
-class _ModelContents:
-    """Content of a model and of its nested models, by scoped names."""
-
-    links: dict[str, Link] = field(default_factory=dict)
-    weightless: list[str] = field(default_factory=list)
-    joints: dict[str, SdfJoint] = field(default_factory=dict)
-    points: list[tuple[str, Element]] = field(default_factory=list)
-    gears: list[tuple[Element, bool, str]] = field(default_factory=list)
-    closures: list[tuple[Loop, str]] = field(default_factory=list)
-
-
-def _contents(model: SdfModel, scope: str = "") -> _ModelContents:
-    found = _ModelContents(
-        {
-            scope + name: dataclasses.replace(x, name=scope + name)
-            for name, x in model.links.items()
-        },
-        [scope + name for name in model.weightless],
-        {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
-        [(scope + name, element) for name, element in model.points],
-        [(*gear, scope) for gear in model.gears],
-        [(closure, scope) for closure in model.closures],
-    )
-    for name, inner in model.models.items():
-        more = _contents(inner, f"{scope}{name}{SEPARATOR}")
-        found.links |= more.links
-        found.weightless += more.weightless
-        found.joints |= more.joints
-        found.points += more.points
-        found.gears += more.gears
-        found.closures += more.closures
-    return found
-
-
 def mechanism_of(
     reader: Reader, model: SdfModel, X_world: NDArray[np.float64], *, in_world: bool
 ) -> Mechanism | None:
@@ -75,33 +40,27 @@ def mechanism_of(
     ``X_world`` is the pose of the model in the world. With ``in_world`` the root link stands where
     the file puts it, and not in the origin of the world.
     """
-    parts, frames = _contents(model), model.frames
-    if any(WORLD in (joint.parent, joint.child) for joint in parts.joints.values()):
-        for known in (frames, model.exact):
-            known.add(WORLD, inverse(X_world))
-        parts.links = {WORLD: Link(WORLD), **parts.links}
-    bonds = [*_bonds(reader, parts, model)]
+    frames = model.frames
+    if any(WORLD in (joint.parent, joint.child) for joint in model.joints.values()):
+        frames.add(WORLD, inverse(X_world))
+        model.links = {WORLD: Link(WORLD), **model.links}
+    bonds = [*_bonds(reader, model)]
     if reader.incomplete:
         return None
     try:
-        root = _root(parts, bonds, model)
-        tree, loops, loose = _tree(bonds, root, parts)
-        hinges = Hinges(frames, model.exact, parts.joints)
+        root = _root(model, bonds)
+        tree, loops, loose = _tree(bonds, root, model.links)
+        hinges = Hinges(frames, model.joints)
         if in_world and root != WORLD:
             X_root = X_world @ frames.pose(root)
-            if not np.allclose(X_root, np.eye(4), rtol=0.0, atol=1e-12):
+            if not np.allclose(X_root[0], np.eye(4), rtol=0.0, atol=1e-12):
                 hinges.links.append(Link(WORLD))
-                hinges.weld(
-                    root,
-                    WORLD,
-                    root,
-                    parts.links[root].line,
-                    lambda known: X_world @ known.pose(root),
-                )
+                hinges.attach(root, WORLD, root, model.links[root].line, X_root)
         for name in loose:
-            hinges.free(f"{name}_free", root, name, parts.links[name].line)
+            line, kind = model.links[name].line, floating.KIND.name
+            hinges.attach(f"{name}_free", root, name, line, kind=kind)
         if loose:
-            names = ", ".join(map(repr, loose[:5])) + (", ..." if len(loose) > 5 else "")
+            names = some_of([*map(repr, loose)], 5)
             reader.problem(
                 model.element,
                 f"no joint leads from {root!r} to {names}: a robot is connected; join them, or "
@@ -111,36 +70,37 @@ def mechanism_of(
         for bond, reverse in tree:
             ends = (bond.child, bond.parent) if reverse else (bond.parent, bond.child)
             hinges.add(bond.joint, *ends, reverse=reverse)
-        for name, element in parts.points:
+        for name, element in model.points:
             link, line = frames.link(name), line_of(element)
             hinges.links.append(Link(name, line=line))
-            hinges.weld(name, link, name, line)
+            hinges.attach(name, link, name, line)
     except RobodynError as error:
         reader.problem(model.element, error, lost=True)
         return None
+    couplings = (coupling_of(reader, gear, hinges.joints, frames) for gear in model.gears)
     return Mechanism(
         model.name,
-        (*parts.links.values(), *hinges.links),
+        (*model.links.values(), *hinges.links),
         tuple(hinges.joints),
-        (*_loops(reader, loops, model), *_of_drake(reader, parts, model)),
-        tuple(_couplings(reader, parts, hinges, model)),
+        (*_loops(reader, loops, frames), *_of_drake(reader, model)),
+        tuple(x for x in couplings if x is not None),
         tuple(
             (coordinate_name(joint, "axis"), joint.motor)
-            for joint in parts.joints.values()
+            for joint in model.joints.values()
             if joint.motor is not None
         ),
         file=reader.file,
         link_elements=tuple(
             WeightCompensation(x.name, x.inertia.origin.xyz, x.inertia.mass, f"weight of {x.name}")
-            for x in map(parts.links.__getitem__, parts.weightless)
+            for x in map(model.links.__getitem__, model.weightless)
             if x.inertia is not None and x.inertia.mass > 0.0
         ),
     )
 
 
-def _bonds(reader: Reader, parts: _ModelContents, model: SdfModel) -> Iterator[_Bond]:
+def _bonds(reader: Reader, model: SdfModel) -> Iterator[_Bond]:
     """Joints with the links that they join; what they name wrongly is a problem."""
-    for joint in parts.joints.values():
+    for joint in model.joints.values():
         try:
             ends = [model.frames.link(end) for end in (joint.parent, joint.child)]
             model.frames.pose(joint.name)
@@ -153,19 +113,19 @@ def _bonds(reader: Reader, parts: _ModelContents, model: SdfModel) -> Iterator[_
             yield _Bond(joint, *ends)
 
 
-def _root(parts: _ModelContents, bonds: list[_Bond], model: SdfModel) -> str:
+def _root(model: SdfModel, bonds: list[_Bond]) -> str:
     """The world, the only link that is no child, or the one the model's frame moves with."""
-    if WORLD in parts.links:
+    if WORLD in model.links:
         return WORLD
-    if not parts.links:
+    if not model.links:
         raise TopologyError(f"the model {model.name!r} has no links")
     children = {bond.child for bond in bonds}
-    roots = [name for name in parts.links if name not in children]
+    roots = [name for name in model.links if name not in children]
     return roots[0] if len(roots) == 1 else model.frames.link(MODEL)
 
 
 def _tree(
-    bonds: list[_Bond], root: str, parts: _ModelContents
+    bonds: list[_Bond], root: str, links: Iterable[str]
 ) -> tuple[list[tuple[_Bond, bool]], list[_Bond], list[str]]:
     """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
 
@@ -179,7 +139,7 @@ def _tree(
         beside.setdefault(bond.parent, []).append(i)
         beside.setdefault(bond.child, []).append(i)
     children = {bond.child for bond in bonds}
-    begins = sorted(parts.links, key=lambda name: name in children)
+    begins = sorted(links, key=lambda name: name in children)
     loose: list[str] = []
     reached: set[str] = set()
     way: dict[int, bool] = {}
@@ -205,46 +165,23 @@ def _tree(
     return tree, [bond for i, bond in enumerate(bonds) if i not in way], loose
 
 
-def _loops(reader: Reader, bonds: list[_Bond], model: SdfModel) -> Iterator[Loop]:
+def _loops(reader: Reader, bonds: list[_Bond], frames: Frames) -> Iterator[Loop]:
     for bond in bonds:
         try:
-            loop = loop_of(reader, bond.joint, model.frames)
-            exact = placed(exactly_placed(bond.joint), model.exact)
-            yield dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
+            yield loop_of(reader, bond.joint, frames)
         except RobodynError as error:
             reader.problem(bond.joint.element, error, lost=True)
 
 
-def _of_drake(reader: Reader, parts: _ModelContents, model: SdfModel) -> Iterator[Loop]:
-    """Constraints of Drake, by the names that the model knows."""
-    for loop, scope in parts.closures:
-        bodies = [scoped(body, scope) for body in (loop.predecessor, loop.successor)]
+def _of_drake(reader: Reader, model: SdfModel) -> Iterator[Loop]:
+    """Constraints of Drake, between links that the model knows."""
+    for loop in model.closures:
+        bodies = loop.predecessor, loop.successor
         try:
-            links = [model.frames.link(body) for body in bodies]
+            if tuple(map(model.frames.link, bodies)) == bodies:
+                yield loop
+                continue
+            problem = f"joins {' and '.join(map(repr, bodies))}: expected two links"
+            reader.problem(model.element, f"{loop.name} {problem}", lost=True)
         except RobodynError as error:
             reader.problem(model.element, f"{loop.name}: {problem_of(error)}", lost=True)
-            continue
-        if links != bodies:
-            names = " and ".join(map(repr, bodies))
-            reader.problem(
-                model.element, f"{loop.name} joins {names}: expected two links", lost=True
-            )
-            continue
-        A, B = links
-        yield dataclasses.replace(loop, name=scope + loop.name, predecessor=A, successor=B)
-
-
-def _couplings(
-    reader: Reader, parts: _ModelContents, hinges: Hinges, model: SdfModel
-) -> Iterator[Coupling]:
-    for element, axes_in_model, scope in parts.gears:
-        gear = read_gear(
-            reader,
-            element,
-            hinges.joints,
-            model.frames,
-            axes_in_model=axes_in_model,
-            scope=scope,
-        )
-        if gear is not None:
-            yield gear

@@ -22,8 +22,9 @@ from robodyn.urdf.common.xml import (
     read_bytes,
 )
 from robodyn.urdf.sdf.files import model_file
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, Frames, both
 from robodyn.urdf.sdf.joint import JOINT_TYPES, WORLD, read_joint
+from robodyn.urdf.sdf.loops import read_gear
 from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.schema import check_model, check_sdf
 from robodyn.urdf.sdf.values import number_of, read_sdf_pose, text_of, truth_of
@@ -164,26 +165,26 @@ class ModelReader:
                 reader.left_out(child, "<drake:joint> is not read in SDF", lost=True)
             elif tag in ACTING:
                 self.tell_unread(child)
+        own = [(x.name, x.element) for x in model.joints.values() if x.child != WORLD]
+        own += model.points
         for inner, placed in self.models(element, source):
             self._add_model(model, inner, placed, taken, source)
-        model.start_at(
-            element.get("canonical_link") or next(iter(model.links or model.models), ""),
-            element.get("placement_frame") or MODEL,
-        )
-        self._check_frames(model)
+        within = next(iter(model.models), "")
+        model.frames.canonical = element.get("canonical_link") or model.frames.canonical or within
+        model.frames.placement = element.get("placement_frame") or MODEL
+        self._check_frames(model.frames, own)
         if truth_of(reader, element, "static"):
             reader.warn(element, "is <static>: its joints are read as if it were not")
         if truth_of(reader, element, "enable_wind"):
             self.unread.append(f"wind on model {found!r}")
         return model
 
-    def _check_frames(self, model: SdfModel) -> None:
+    def _check_frames(self, frames: Frames, own: Iterable[tuple[str, Element]]) -> None:
         """Tell at which element a frame is given in one that is not there, or in a circle."""
-        ends = [(joint.name, joint.element) for joint in model.joints if joint.child != WORLD]
-        for name, element in (*ends, *model.points):
+        for name, element in own:
             try:
-                model.frames.pose(name)
-                model.frames.link(name)
+                frames.pose(name)
+                frames.link(name)
             except RobodynError as error:
                 self.reader.problem(element, error, lost=True)
                 return
@@ -203,16 +204,18 @@ class ModelReader:
         if name is None or not self._is_free(element, name, taken, source):
             return
         if tag == "link":
-            model.add_frame(name, read_sdf_pose(reader, element), MODEL, None)
-            model.links[name] = read_link(reader, element, name, self.unread)
+            place = read_sdf_pose(reader, element)
+            model.add_link(read_link(reader, element, name, self.unread), place)
             if element.find("gravity") is not None and not truth_of(reader, element, "gravity"):
                 model.weightless.append(name)
         elif tag == "frame":
-            attached_to = element.get("attached_to") or MODEL
-            model.add_frame(name, read_sdf_pose(reader, element), attached_to, attached_to)
+            attached_to, place = element.get("attached_to") or MODEL, read_sdf_pose(reader, element)
+            base = place.relative_to or attached_to
+            model.frames.add(name, both(place.pose), base, attached_to)
             model.points.append((name, element))
         elif (element.get("type") or "").strip().lower() == "gearbox":
-            model.gears.append((element, source.axes_in_model))
+            gear = read_gear(reader, element, axes_in_model=source.axes_in_model)
+            model.gears += [] if gear is None else [gear]
         else:
             joint = read_joint(reader, element, JOINT_TYPES, axes_in_model=source.axes_in_model)
             if joint is not None:
@@ -268,12 +271,15 @@ class ModelReader:
         source: Source,
     ) -> None:
         place = read_sdf_pose(self.reader, placed)
-        if truth_of_attribute(self.reader, placed, "merge"):
-            names = [*inner.links, *(x.name for x in inner.joints), *(x for x, _ in inner.points)]
-            if all([self._is_free(placed, name, taken, source) for name in names]):
-                model.merge(inner, place)
-        elif self._is_free(placed, inner.name, taken, source):
-            model.add_model(inner, place)
+        names, merge = [inner.name], bool(self.reader.flag(placed, "merge"))
+        if merge:
+            names = [*inner.links, *inner.joints, *(name for name, _ in inner.points)]
+        own = [name for name in names if SEPARATOR not in name or not merge]
+        if all([self._is_free(placed, name, taken, source) for name in own]):
+            try:
+                model.include(inner, place, merge=merge)
+            except RobodynError as error:  # of the frame that stands there
+                self.reader.problem(placed, error, lost=True)
 
     def _included(self, element: Element, source: Source) -> tuple[SdfModel, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""
@@ -328,7 +334,7 @@ class ModelReader:
             return None
         placement = text_of(outer, include, "placement_frame")
         if placement:
-            model.start_at(model.frames.canonical, placement)
+            model.frames.placement = placement
         return model, element if include.find("pose") is None else include
 
 
@@ -342,8 +348,3 @@ def _is_reserved(name: str, source: Source) -> bool:
     """Whether a name means something else: the world, a frame of SDF, or one of a model within."""
     of_sdf = name.startswith("__") and name.endswith("__")
     return name == WORLD or of_sdf or (SEPARATOR in name and source.version >= SCOPED)
-
-
-def truth_of_attribute(reader: Reader, element: Element, name: str) -> bool:
-    """Yes or no of an attribute; no where there is none."""
-    return bool(reader.flag(element, name))

@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.description import Mechanism
-from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning, some_of
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError, some_of
 from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name, parse_xml
-from robodyn.urdf.sdf.frames import MODEL, Frames
+from robodyn.urdf.sdf.frames import MODEL, Frames, Matrix, both, inverse
 from robodyn.urdf.sdf.mechanism import mechanism_of
 from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.models import ModelReader
@@ -60,7 +59,7 @@ def read_sdf(
     check_sdf(reader, root)
     models = ModelReader(reader, packages or Packages())
     source = models.source(root, file)
-    found = _model(reader, models, root, source, name)
+    found = _model(models, root, source, name)
     mechanism = None
     if found is not None and not reader.incomplete:
         model, X_world = found
@@ -78,49 +77,39 @@ class _Found:
     place: Element
     model: SdfModel
     element: Element
-    problems: list[RobodynError]
-    warnings: list[UrdfWarning]
+    reader: Reader
     unread: list[str]
-    incomplete: bool
 
 
-def _every_model(
-    reader: Reader, models: ModelReader, root: Element, source: Source
-) -> Iterator[_Found]:
-    """All models, with their findings taken from the reader: some models are left out."""
-    elements = [(place, child) for place in (root, *root.findall("world")) for child in place]
-    for place, child in elements:
-        found, warned, unread = len(reader.problems), len(reader.warnings), len(models.unread)
-        lost = reader.incomplete
-        if local_name(child) == "model":
-            check_model(reader, child)
-        for model, element in models.models([child], source):
-            yield _Found(
-                place,
-                model,
-                element,
-                reader.problems[found:],
-                reader.warnings[warned:],
-                models.unread[unread:],
-                reader.incomplete,
-            )
-            del reader.problems[found:], reader.warnings[warned:], models.unread[unread:]
-            reader.incomplete = lost
+def _every_model(models: ModelReader, root: Element, source: Source) -> Iterator[_Found]:
+    """All models, each with findings of its own: some models are left out."""
+    reader = models.reader
+    for place in (root, *root.findall("world")):
+        for child in place:
+            own = models.reader = Reader(reader.file, strict=reader.strict)
+            models.unread = []
+            if local_name(child) == "model":
+                check_model(own, child)
+            found = [*models.models([child], source)]
+            if not found:
+                reader.take(own)
+            for model, element in found:
+                yield _Found(place, model, element, own, models.unread)
+    models.reader, models.unread = reader, []
 
 
 def _model(
-    reader: Reader, models: ModelReader, root: Element, source: Source, name: str | None
-) -> tuple[SdfModel, NDArray[np.float64]] | None:
+    models: ModelReader, root: Element, source: Source, name: str | None
+) -> tuple[SdfModel, Matrix] | None:
     """The model that is meant, and its pose in the world."""
-    every = list(_every_model(reader, models, root, source))
+    reader = models.reader
+    every = list(_every_model(models, root, source))
     found = [entry for entry in every if entry.model.moves] if len(every) > 1 else every
     if name is not None:
         found = [entry for entry in every if entry.model.name == name]
     for entry in found if len(found) == 1 else every:
-        reader.problems += entry.problems
-        reader.warnings += entry.warnings
+        reader.take(entry.reader)
         models.unread += entry.unread
-        reader.incomplete = reader.incomplete or entry.incomplete
     if name is not None and not found:
         known = [entry.model.name for entry in every]
         raise UnknownNameError("model", name, known, reader.file or "the text")
@@ -152,17 +141,19 @@ def _which(names: list[str], given: str | None) -> str:
     return f"has the models {shown}: a robot is one model; say which by model={names[0]!r}"
 
 
-def _pose(reader: Reader, place: Element, model: SdfModel, element: Element) -> NDArray[np.float64]:
-    """Pose of a model in the world, shape (4, 4) [1, m]."""
+def _pose(reader: Reader, place: Element, model: SdfModel, element: Element) -> Matrix:
+    """Pose of a model in the world as written, shape (4, 4) [1, m]."""
     frames = Frames()
     frames.add("world", np.eye(4))
     for frame in place.findall("frame"):
         at = read_sdf_pose(reader, frame)
         attached_to = frame.get("attached_to") or MODEL
-        frames.add(frame.get("name", ""), at.pose.matrix, at.relative_to or attached_to)
+        frames.add(frame.get("name", ""), both(at.pose), at.relative_to or attached_to)
     at = read_sdf_pose(reader, element)
-    frames.add_model(model.name, at.pose.matrix, at.relative_to or MODEL, model.frames)
-    return frames.pose(model.name)
+    placed = inverse(model.frames.pose(model.frames.placement))
+    frames.add(model.name, both(at.pose) @ placed, at.relative_to or MODEL)
+    X: Matrix = frames.pose(model.name)[0]
+    return X
 
 
 def _check_gravity(reader: Reader, world: Element) -> None:
