@@ -9,12 +9,13 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.controlled_states import ControlledStates
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.rclpy.access import message, quality, rclpy, ros_errors, start
+from robodyn.ros.rclpy.access import MESSAGES, message_class, quality, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.simulation.control.controller import ControlFunction, Controller
 
@@ -81,14 +82,11 @@ class StateListener:
         self._estimator = Estimator(self.names)
         self.state: State | None = None
         start()
-        (state,) = message("sensor_msgs", "JointState")
-        (numbers,) = message("std_msgs", "Float64MultiArray")
-        self._numbers = numbers
         with ros_errors():
             self.node: Any = rclpy().create_node(name)
         self._log = ThrottledLogger(self.node.get_logger().warning)
-        self._out = self.node.create_publisher(numbers, efforts, quality(1))
-        self.node.create_subscription(state, states, self._received, quality())
+        self._out = self.node.create_publisher(message_class(NUMBERS), efforts, quality(1))
+        self.node.create_subscription(message_class(JOINT_STATE), states, self._received, quality())
 
     def spin(self) -> None:
         """Run until ROS shuts down or Ctrl-C."""
@@ -119,7 +117,7 @@ class StateListener:
             efforts = self._commanded.efforts(state.q, applied)
         if self._controlled is not None:
             self._controlled.notify_applied(applied)
-        self._out.publish(self._numbers(data=efforts.tolist()))
+        self._out.publish(MESSAGES.numbers(efforts))
 
     def _by(
         self, acceleration: ControlFunction | None

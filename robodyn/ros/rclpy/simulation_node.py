@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 import robodyn as rd
+from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
-from robodyn.ros.rclpy.access import message, quality, rclpy
+from robodyn.ros.rclpy.access import message_class, quality, rclpy
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
 
@@ -133,21 +134,20 @@ class SimulationOnNode:
 
     def _inputs(self) -> tuple[list[Any], list[Any]]:
         node = self._node
-        (numbers,) = message("std_msgs", "Float64MultiArray")
-        (states,) = message("sensor_msgs", "JointState")
-        (trajectory,) = message("trajectory_msgs", "JointTrajectory")
-        trigger, switch = message("std_srvs", "Trigger", "SetBool", kind="srv")
         group = _polled_group()
         self._takes = self._command, self._command_some, self._follow
-        kinds = numbers, states, trajectory
+        kinds = NUMBERS, JOINT_STATE, "trajectory_msgs/msg/JointTrajectory"
         topics = "~/commands", "~/joint_commands", "~/joint_trajectory"
         subscriptions = [
-            node.create_subscription(kind, topic, take, quality(1), callback_group=group)
+            node.create_subscription(
+                message_class(kind), topic, take, quality(1), callback_group=group
+            )
             for kind, topic, take in zip(kinds, topics, self._takes, strict=True)
         ]
+        trigger = message_class("std_srvs/srv/Trigger")
         services = [
             node.create_service(trigger, "~/reset", self._reset),
-            node.create_service(switch, "~/pause", self._pause),
+            node.create_service(message_class("std_srvs/srv/SetBool"), "~/pause", self._pause),
             node.create_service(trigger, "~/step", self._step),
         ]
         return subscriptions, services
