@@ -17,7 +17,7 @@ from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
 from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.rehearsal import rehearse
+from robodyn.ros.engine.path_limits import rehearse
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, out_of_time, plan, prepare

@@ -11,13 +11,38 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.controlled_states import ControlledStates
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import MESSAGES, message_class, quality, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.simulation.control.controller import ControlFunction, Controller
+from robodyn.simulation.control.running_controller import RunningController
+
+
+class ControlledStates:
+    """The forces of a controller at one state after the other.
+
+    A controller with a state of its own goes on from sample to sample, and starts anew where the
+    time goes back, as that of a simulation does that is restarted.
+
+    Raises ShapeError: If it is no controller.
+    """
+
+    def __init__(self, robot: rd.Robot, controller: Controller) -> None:
+        self._made = robot, controller
+        self._running, self._t = RunningController(robot, controller), -float("inf")
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces at time ``t`` [s], shape (nv,) [N m, N]."""
+        if t < self._t:
+            self._running = RunningController(*self._made)
+        self._t = t
+        return self._running(t, q, v)
+
+    def notify_applied(self, tau: FloatArray) -> None:
+        """Say which forces, shape (nv,), act since the latest state."""
+        self._running.notify_applied(tau)
 
 
 class StateListener:
