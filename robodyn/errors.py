@@ -29,6 +29,14 @@ class RobodynError(Exception):
     #: Index of the motion that failed among simultaneous ones; empty for a single one.
     motion: tuple[int, ...] = ()
 
+    def __init__(self, *args: object, **details: Any) -> None:
+        """Take the values of attributes by their names."""
+        for name, value in details.items():
+            if not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
+            setattr(self, name, value)
+        super().__init__(*args)
+
 
 #: Longest part of a file that a message repeats, and what it repeats of a longer one.
 _LONGEST, _SHOWN = 400, 60
@@ -212,13 +220,9 @@ class ShapeError(RobodynError, ValueError):
     q (2,) (6,)
     """
 
-    def __init__(
-        self, message: str, *, name: str = "", given: Any = None, expected: Any = None
-    ) -> None:
-        self.name = name
-        self.given = given
-        self.expected = expected
-        super().__init__(message)
+    name: str = ""
+    given: Any = None
+    expected: Any = None
 
 
 class SettingsError(RobodynError, ValueError):
@@ -319,10 +323,8 @@ class AssemblyError(RobodynError, ValueError):
     (3,)
     """
 
-    def __init__(self, message: str, *, residual: Any = None, q: Any = None) -> None:
-        self.residual = residual
-        self.q = q
-        super().__init__(message)
+    residual: Any = None
+    q: Any = None
 
 
 class InconsistentStateError(RobodynError, ValueError):
@@ -353,24 +355,12 @@ class InconsistentStateError(RobodynError, ValueError):
     ('rocker_pin',)
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        residual: Any = None,
-        rate: Any = None,
-        q: Any = None,
-        v: Any = None,
-        loops: tuple[str, ...] = (),
-        rows: tuple[int, ...] = (),
-    ) -> None:
-        self.residual = residual
-        self.rate = rate
-        self.q = q
-        self.v = v
-        self.loops = loops
-        self.rows = rows
-        super().__init__(message)
+    residual: Any = None
+    rate: Any = None
+    q: Any = None
+    v: Any = None
+    loops: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
 
 
 class ActuationError(RobodynError, ValueError):
@@ -387,9 +377,7 @@ class ActuationError(RobodynError, ValueError):
     no motor in the elbow can exert this
     """
 
-    def __init__(self, message: str, *, direction: Any = None) -> None:
-        self.direction = direction
-        super().__init__(message)
+    direction: Any = None
 
 
 class UndeterminedWrenchError(RobodynError):
@@ -449,12 +437,8 @@ class SingularError(RobodynError, ArithmeticError):
     ('hinge',)
     """
 
-    def __init__(
-        self, message: str, *, joints: tuple[str, ...] = (), rows: tuple[int, ...] = ()
-    ) -> None:
-        self.joints = joints
-        self.rows = rows
-        super().__init__(message)
+    joints: tuple[str, ...] = ()
+    rows: tuple[int, ...] = ()
 
 
 class EquilibriumError(RobodynError, ArithmeticError):
@@ -480,14 +464,10 @@ class EquilibriumError(RobodynError, ArithmeticError):
     True
     """
 
-    def __init__(
-        self, message: str, *, joint: str = "", residual: Any = None, q: Any = None, v: Any = None
-    ) -> None:
-        self.joint = joint
-        self.residual = residual
-        self.q = q
-        self.v = v
-        super().__init__(message)
+    joint: str = ""
+    residual: Any = None
+    q: Any = None
+    v: Any = None
 
 
 class ImpactError(RobodynError, ValueError):
@@ -504,9 +484,7 @@ class ImpactError(RobodynError, ValueError):
     ImpactError
     """
 
-    def __init__(self, message: str, *, rows: tuple[int, ...] = ()) -> None:
-        self.rows = rows
-        super().__init__(message)
+    rows: tuple[int, ...] = ()
 
 
 class PathError(RobodynError, ValueError):
@@ -530,10 +508,8 @@ class PathError(RobodynError, ValueError):
     0.0
     """
 
-    def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
-        self.time = time
-        self.joint = joint
-        super().__init__(message)
+    time: float | None = None
+    joint: str = ""
 
 
 class IdentificationError(RobodynError, ValueError):
@@ -557,9 +533,7 @@ class IdentificationError(RobodynError, ValueError):
     True
     """
 
-    def __init__(self, message: str, *, parameters: tuple[str, ...] = ()) -> None:
-        self.parameters = parameters
-        super().__init__(message)
+    parameters: tuple[str, ...] = ()
 
 
 class SimulationError(RobodynError, RuntimeError):
@@ -579,20 +553,13 @@ class SimulationError(RobodynError, RuntimeError):
     True 2
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        trajectory: Any = None,
-        time: float | None = None,
-        motion: tuple[int, ...] = (),
-        motions: tuple[tuple[int, ...], ...] = (),
-    ) -> None:
-        self.trajectory = trajectory
-        self.time = time
-        self.motion = motion
-        self.motions = motions or ((motion,) if motion else ())
-        super().__init__(message)
+    trajectory: Any = None
+    time: float | None = None
+    motions: tuple[tuple[int, ...], ...] = ()
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.motions = self.motions or ((self.motion,) if self.motion else ())
 
 
 class SimulationInterrupted(KeyboardInterrupt):
@@ -636,18 +603,9 @@ class SweepError(RobodynError, RuntimeError):
     1
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        table: Any = None,
-        row: int | None = None,
-        differences: tuple[str, ...] = (),
-    ) -> None:
-        self.table = table
-        self.row = row
-        self.differences = differences
-        super().__init__(message)
+    table: Any = None
+    row: int | None = None
+    differences: tuple[str, ...] = ()
 
 
 class BagError(RobodynError, ValueError):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from pathlib import Path
 
+from robodyn import errors
 from robodyn.joints import KINDS
 
 ROOT = Path(__file__).parents[1]
@@ -246,6 +248,21 @@ def test_tolerances_stand_in_one_file():
                     yield f"line {node.lineno}: {names}"
 
     assert not faults(elsewhere)
+
+
+def test_errors_are_raised_with_attributes_that_they_have():
+    kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
+
+    def unknown(path):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call):
+                kind = kinds.get(ast.unparse(node.func).rpartition(".")[2])
+                for given in node.keywords if kind and issubclass(kind, BaseException) else ():
+                    named = {*dir(kind), *inspect.signature(kind).parameters, None}
+                    if given.arg not in named and not issubclass(kind, errors.UrdfNote.__base__):
+                        yield f"line {node.lineno}: {given.arg}"
+
+    assert not faults(unknown)
 
 
 #: Parts of other packages that have no public name.

@@ -1,4 +1,4 @@
-"""Types of messages in a bag of joint states, and places of their joints in q and v."""
+"""Names of joints in a bag of joint states, and their places in q and v."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ from dataclasses import dataclass
 from robodyn.errors import RobodynError, ShapeError
 from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
-
-JOINT_STATE = "sensor_msgs/msg/JointState"
-MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
-NUMBERS = "std_msgs/msg/Float64MultiArray"
-TEXT = "std_msgs/msg/String"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from robodyn.bags.messages import Messages
 from robodyn.errors import BagError, FileError, MissingExtraError, MissingFileError
 from robodyn.files import writing
 from robodyn.literals import BagStorage
@@ -20,13 +23,18 @@ STORAGE: dict[str, BagStorage] = {".mcap": "mcap", ".db3": "sqlite3"}
 
 
 def rosbags(purpose: str) -> SimpleNamespace:
-    """Of the package rosbags: ``reader``, ``writer``, ``storage``, ``qos`` and ``types``."""
+    """Of rosbags: ``bag``, ``qos``, ``types``, ``messages``, and ``serialized``, their bytes."""
     try:
         from rosbags import interfaces, rosbag2, typesys
     except ImportError:
         raise MissingExtraError("rosbags", "bag", purpose) from None
+    types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     return SimpleNamespace(
-        bag=rosbag2, qos=interfaces, types=typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+        bag=rosbag2,
+        qos=interfaces,
+        types=types,
+        messages=Messages(types.types.__getitem__, np.ascontiguousarray),
+        serialized=lambda message: types.serialize_cdr(message, message.__msgtype__),
     )
 
 

@@ -6,8 +6,9 @@ import os
 from typing import Any
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT, Columns
+from robodyn.bags.columns import Columns
 from robodyn.bags.files import open_bag
+from robodyn.bags.messages import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
 from robodyn.bags.samples import BagSamples, completed
 from robodyn.errors import BagError
 from robodyn.files import as_path

@@ -25,17 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT, Columns
+from robodyn.bags.columns import Columns
 from robodyn.bags.files import new_bag
-from robodyn.bags.sensors import (
+from robodyn.bags.messages import (
+    JOINT_STATE,
+    MULTI_DOF,
+    NUMBERS,
     SENSOR_MESSAGES,
-    SensorContent,
+    TEXT,
     form_of,
-    sensor_content,
     topic_name,
 )
 from robodyn.description.sensor import DescribedSensor
-from robodyn.equations.sensors.kinds.common.kind import Form
 from robodyn.errors import ShapeError
 from robodyn.files import as_path
 from robodyn.literals import BagStorage
@@ -130,22 +131,13 @@ def _stamps(t: FloatArray, start: float) -> NDArray[np.int64]:
 
 def _write_latched(writer: Any, tools: SimpleNamespace, topic: str, text: str, stamp: int) -> None:
     q, never = tools.qos, tools.qos.QosTime(9223372036, 854775807)
-    latched = q.Qos(
-        q.QosHistory.KEEP_LAST,
-        1,
-        q.QosReliability.RELIABLE,
-        q.QosDurability.TRANSIENT_LOCAL,
-        never,
-        never,
-        q.QosLiveliness.AUTOMATIC,
-        never,
-        False,
-    )
+    kinds = q.QosHistory.KEEP_LAST, q.QosReliability.RELIABLE, q.QosDurability.TRANSIENT_LOCAL
+    history, reliability, durability = kinds
+    own = history, 1, reliability, durability, never, never, q.QosLiveliness.AUTOMATIC, never
     connection = writer.add_connection(
-        topic, TEXT, typestore=tools.types, offered_qos_profiles=[latched]
+        topic, TEXT, typestore=tools.types, offered_qos_profiles=[q.Qos(*own, False)]
     )
-    message = tools.types.types[TEXT](text)
-    writer.write(connection, stamp, tools.types.serialize_cdr(message, TEXT))
+    writer.write(connection, stamp, tools.serialized(tools.messages.text(text)))
 
 
 def _write_sensor(
@@ -157,35 +149,12 @@ def _write_sensor(
     shown: FloatArray,
 ) -> None:
     """What a sensor shows at all samples, on a topic of its own."""
-    package, name = SENSOR_MESSAGES[form_of(sensor)]
-    kind = f"{package}/msg/{name}"
+    kind = SENSOR_MESSAGES[form_of(sensor)]
     topic = f"/sensors/{topic_name(sensor.name)}"
     connection = writer.add_connection(topic, kind, typestore=tools.types)
     for stamp, numbers in zip(stamps.tolist(), shown, strict=True):
-        content = sensor_content(robot, sensor, numbers, divmod(stamp, 10**9))
-        message = _sensor_message(tools.types.types, kind, content)
-        writer.write(connection, stamp, tools.types.serialize_cdr(message, kind))
-
-
-def _sensor_message(kinds: Any, kind: str, content: SensorContent) -> Any:
-    """The message of a sensor, which its form says."""
-    vector, x = kinds["geometry_msgs/msg/Vector3"], content.numbers.tolist()
-    if content.form is Form.NUMBERS:
-        return kinds[kind](kinds["std_msgs/msg/MultiArrayLayout"]([], 0), content.numbers)
-    head = kinds["std_msgs/msg/Header"](
-        kinds["builtin_interfaces/msg/Time"](*content.stamp), content.frame_id
-    )
-    if content.form is Form.POINT:
-        return kinds[kind](head, kinds["geometry_msgs/msg/Point"](*x))
-    if content.form is Form.VECTOR:
-        return kinds[kind](head, vector(*x))
-    if content.form is Form.WRENCH:
-        wrench = kinds["geometry_msgs/msg/Wrench"](vector(*x[:3]), vector(*x[3:]))
-        return kinds[kind](head, wrench)
-    unknown, no_orientation = np.zeros(9), np.array([-1.0, *np.zeros(8)])
-    still = kinds["geometry_msgs/msg/Quaternion"](0.0, 0.0, 0.0, 1.0)
-    rates, force = vector(*x[3:]), vector(*x[:3])
-    return kinds[kind](head, still, no_orientation, rates, unknown, force, unknown)
+        message = tools.messages.sensor(robot, sensor, numbers, divmod(stamp, 10**9))
+        writer.write(connection, stamp, tools.serialized(message))
 
 
 def _write_samples(
@@ -196,33 +165,32 @@ def _write_samples(
     motion: Motion,
     topic: str,
 ) -> None:
-    kinds, serialize = tools.types.types, tools.types.serialize_cdr
-    time, header = kinds["builtin_interfaces/msg/Time"], kinds["std_msgs/msg/Header"]
-    layout = kinds["std_msgs/msg/MultiArrayLayout"]([], 0)
-    topics = {JOINT_STATE: topic, NUMBERS: f"{topic}/accelerations"}
-    if columns.poses:
-        topics[MULTI_DOF] = f"{topic}/multi_dof"
+    topics = {NUMBERS: f"{topic}/accelerations", MULTI_DOF: f"{topic}/multi_dof"}
+    if not columns.poses:
+        del topics[MULTI_DOF]
+    topics[JOINT_STATE] = topic
     open_topics = {
         kind: writer.add_connection(name, kind, typestore=tools.types)
         for kind, name in topics.items()
     }
+    make, names = tools.messages, list(columns.names)
     all_q, all_v, all_a, all_tau = motion
-    pairs = ((all_q, columns.q), (all_v, columns.v), (all_tau, columns.v))
-    q, v, tau = (_rows(x, at) for x, at in pairs)
+    q, v, tau = all_q[:, columns.q], all_v[:, columns.v], all_tau[:, columns.v]
+    places = columns.poses.values()
+    poses = [_padded(all_q[:, at_q], 7) for at_q, _ in places]
+    twists, wrenches = ([_padded(x[:, at_v], 6) for _, at_v in places] for x in (all_v, all_tau))
     for k, stamp in enumerate(stamps.tolist()):
-        head = header(time(*divmod(stamp, 10**9)), "")
-        messages = {NUMBERS: kinds[NUMBERS](layout, np.ascontiguousarray(all_a[k]))}
+        at = divmod(stamp, 10**9)
+        messages = {NUMBERS: make.numbers(all_a[k])}
         if columns.poses:
-            messages[MULTI_DOF] = _poses(kinds, head, columns, all_q[k], all_v[k], all_tau[k])
-        messages[JOINT_STATE] = kinds[JOINT_STATE](
-            head, list(columns.names), q[k], v[k], _finite_or_empty(tau[k])
-        )  # last: with it, the sample is complete
+            parts = [x[k] for x in poses], [x[k] for x in twists]
+            known = [x[k] for x in wrenches] if np.isfinite(all_tau[k]).all() else []
+            messages[MULTI_DOF] = make.multi_dof_joint_state(at, columns.poses, *parts, known)
+        efforts = _finite_or_empty(tau[k])
+        # last: with it, the sample is complete
+        messages[JOINT_STATE] = make.joint_state(at, names, q[k], v[k], efforts)
         for kind, message in messages.items():
-            writer.write(open_topics[kind], stamp, serialize(message, kind))
-
-
-def _rows(x: FloatArray, columns: tuple[int, ...]) -> FloatArray:
-    return np.ascontiguousarray(x[:, columns], dtype=np.float64)
+            writer.write(open_topics[kind], stamp, tools.serialized(message))
 
 
 def _finite_or_empty(x: FloatArray) -> FloatArray:
@@ -230,22 +198,6 @@ def _finite_or_empty(x: FloatArray) -> FloatArray:
     return x if np.isfinite(x).all() else x[:0]
 
 
-def _poses(
-    kinds: Any, head: Any, columns: Columns, q: FloatArray, v: FloatArray, tau: FloatArray
-) -> Any:
-    vector = kinds["geometry_msgs/msg/Vector3"]
-
-    def two(x: FloatArray) -> tuple[Any, Any]:
-        """Linear and angular part; a spherical joint has no linear one."""
-        x = np.concatenate([np.zeros(6 - len(x)), x])
-        return vector(*x[:3].tolist()), vector(*x[3:].tolist())
-
-    transforms, twists, wrenches = [], [], []
-    for at_q, at_v in columns.poses.values():
-        pose = np.concatenate([np.zeros(7 - (at_q.stop - at_q.start)), q[at_q]]).tolist()
-        quaternion = kinds["geometry_msgs/msg/Quaternion"](*pose[3:])
-        transforms.append(kinds["geometry_msgs/msg/Transform"](vector(*pose[:3]), quaternion))
-        twists.append(kinds["geometry_msgs/msg/Twist"](*two(v[at_v])))
-        if np.isfinite(tau).all():
-            wrenches.append(kinds["geometry_msgs/msg/Wrench"](*two(tau[at_v])))
-    return kinds[MULTI_DOF](head, list(columns.poses), transforms, twists, wrenches)
+def _padded(x: FloatArray, size: int) -> FloatArray:
+    """Poses or speeds, shape (n, k), with zeros in front: a spherical joint has no linear part."""
+    return np.hstack([np.zeros((len(x), size - x.shape[1])), x])

@@ -19,15 +19,14 @@ from robodyn.robot import Robot
 from robodyn.shapes.geometry import link_geometry
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
+from robodyn.view.capture import Exports, PicturesPanel
 from robodyn.view.drawing.arrows import KINDS
 from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.robot import Drawing
-from robodyn.view.exports import Exports, PicturesPanel
 from robodyn.view.pages import Pages
 from robodyn.view.panels.drawn import ForcesPanel, Legend, PartsPanel
 from robodyn.view.panels.playback import PlaybackPanel
-from robodyn.view.panels.posing import Slider, move, near_options
-from robodyn.view.panels.posture import PosePanel
+from robodyn.view.panels.posing import PosePanel, Slider, move, near_options
 from robodyn.view.recording import check_motion
 from robodyn.view.server import EVERYWHERE, start_server
 

@@ -15,10 +15,9 @@ import robodyn as rd
 from robodyn.cli.options.output import print_json, with_options
 from robodyn.cli.sim.arguments import add_options
 from robodyn.cli.sim.control import Control, control_of
-from robodyn.cli.sim.events import ending_event, stops_of
 from robodyn.cli.sim.mechanism import SimulatedRobot, simulated_robot
 from robodyn.cli.sim.outputs import outputs_of
-from robodyn.cli.sim.start import Start, start_of
+from robodyn.cli.sim.states import Start, ending_event, start_of, stops_of
 from robodyn.cli.sim.summary import lines, summary
 from robodyn.errors import (
     EnergyWarning,

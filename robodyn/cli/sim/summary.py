@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.cli.sim.control import Control
-from robodyn.cli.sim.reference import MotorReference
+from robodyn.cli.sim.control import Control, MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares
 from robodyn.simulation.limits.joint_limits import LimitViolation

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.bags.messages import Messages
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.ros.dds.guard import only_loopback
 
@@ -73,6 +74,7 @@ class DdsNode:
         from robodyn.ros.dds import types as dds_types
 
         self.types = dds_types
+        self.messages = Messages(lambda kind: self._type(kind.split("/")[-1]), np.ndarray.tolist)
         try:
             with nullcontext() if network else only_loopback():
                 self._domain = _enter(number, network)
@@ -177,19 +179,16 @@ class Writer:
         stamp: int = 0,
     ) -> None:
         """Send a JointState with a time stamp [ns]; unknown values are left empty."""
-        types = self._node.types
-        head = types.Header(types.Time(*divmod(int(stamp), 10**9)))
-        columns = (np.asarray(x, float).tolist() for x in (position, velocity, effort))
-        self.write(types.JointState(head, list(names), *columns))
+        columns = (np.asarray(x, float) for x in (position, velocity, effort))
+        self.write(self._node.messages.joint_state(divmod(int(stamp), 10**9), names, *columns))
 
     def numbers(self, values: ArrayLike) -> None:
         """Send a Float64MultiArray."""
-        data = np.asarray(values, float).ravel().tolist()
-        self.write(self._node.types.Float64MultiArray(data=data))
+        self.write(self._node.messages.numbers(np.asarray(values, float).ravel()))
 
     def text(self, text: str) -> None:
         """Send a String."""
-        self.write(self._node.types.String(text))
+        self.write(self._node.messages.text(text))
 
 
 class Reader:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
 
-import numpy as np
-
-from robodyn.ros.dds.node import DdsNode, JointSample
-from robodyn.ros.engine.engine import Engine
+from robodyn.ros.dds.node import DdsNode
+from robodyn.ros.engine.engine import INPUTS, Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
 from robodyn.urdf import write
 from robodyn.urdf.extensions import refused_by_others
 
@@ -55,9 +51,12 @@ class DdsSimulation:
             for line in refused_by_others(engine.robot.mechanism, strict_tree=True):
                 log("description", f"robot_description: {line}")
         latched.text(description)
-        self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)
-        self._named = node.reader("JointState", "~/joint_commands", depth=BURST)
-        self._paths = node.reader("JointTrajectory", "~/joint_trajectory", depth=1)
+        depths = {"JointTrajectory": 1}
+        kinds = {topic: kind.split("/")[-1] for topic, kind in INPUTS.items()}
+        self._readers = {
+            topic: node.reader(kind, topic, depth=depths.get(kind, BURST))
+            for topic, kind in kinds.items()
+        }
         self._malformed = 0
         #: States published, and publications that the computer was too late for.
         self.published = self.overruns = 0
@@ -92,39 +91,18 @@ class DdsSimulation:
 
     def receive(self) -> None:
         """Apply received commands; of each kind, the newest one."""
-        waiting = self._commands.take(BURST)
-        if len(waiting) == BURST:
-            self.log("flood", "commands come faster than they are used: the newest count")
-        for message in waiting:
-            self._try(self._command, message.data)
-        for sample in self._named.states():
-            self._try(self._command_some, sample)
-        for message in self._paths.take(1):
-            self._try(self._follow, message)
-        readers = (self._commands, self._named, self._paths)
-        for reader in readers:
+        for topic, reader in self._readers.items():
+            waiting = reader.take(BURST)
+            if len(waiting) == BURST:
+                self.log("flood", "commands come faster than they are used: the newest count")
+            for message in waiting:
+                try:
+                    self.engine.obey(topic, message, time.time_ns())
+                except Exception as error:  # whatever the numbers of others do
+                    self.log.each(f"command ignored: {error}")
             for problem in reader.unread:
                 self.log.each(f"command ignored: {problem}")
-        malformed = sum(reader.malformed for reader in readers)
+        malformed = sum(reader.malformed for reader in self._readers.values())
         if malformed > self._malformed:
             self._malformed = malformed
             self.log("malformed", "a message that is not of its topic's type is ignored")
-
-    def _try(self, take: Any, message: Any) -> None:
-        try:
-            take(message)
-        except Exception as error:  # whatever the numbers of others do
-            self.log.each(f"command ignored: {error}")
-
-    def _command(self, data: Any) -> None:
-        self.engine.command(np.array(data, float))
-
-    def _command_some(self, sample: JointSample) -> None:
-        values = sample.position, sample.velocity, sample.effort
-        self.engine.command_by_interface(sample.names, *values)
-
-    def _follow(self, message: Any) -> None:
-        self.engine.follow(TrajectoryContent.of_message(message))
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        if text := out_of_time(stamp, time.time_ns()):
-            self.log("stamp", text)

@@ -1,21 +1,19 @@
-"""ROS messages as DDS types. Needs cyclonedds; imported when a `DdsNode` is made.
+"""ROS messages as DDS types. Needs cyclonedds; imported when a `DdsNode` is made."""
 
-A type of ROS, ``sensor_msgs/msg/JointState``, is ``sensor_msgs::msg::dds_::JointState_`` in DDS.
-Annotations are evaluated by cyclonedds, so that none may be postponed here.
-"""
-
+import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from types import new_class
+from typing import Annotated, Any, get_args, get_origin
 
-from cyclonedds.idl import IdlStruct, types
+from cyclonedds.idl import IdlStruct
 from cyclonedds.idl.annotations import final
+from cyclonedds.idl.types import array, bounded_str, float64, int32, sequence, uint8, uint32
 
 from robodyn.errors import RobodynError
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 
 
-@dataclass
+@dataclasses.dataclass
 class Unread:
     """Stands for a message that is too large to be read while a robot moves."""
 
@@ -35,138 +33,60 @@ def _unless_large(check: Callable[[bytes], None]) -> Any:
     return classmethod(deserialize)
 
 
-@dataclass
-@final
-class Time(IdlStruct, typename="builtin_interfaces::msg::dds_::Time_"):
-    """``builtin_interfaces/Time``."""
+def _struct(kind: str, check: Callable[[bytes], None] | None = None, **fields: Any) -> Any:
+    """The type of a message of ROS; by default fields are zero or empty.
 
-    sec: types.int32 = 0
-    nanosec: types.uint32 = 0
-
-
-@dataclass
-@final
-class Duration(IdlStruct, typename="builtin_interfaces::msg::dds_::Duration_"):
-    """``builtin_interfaces/Duration``."""
-
-    sec: types.int32 = 0
-    nanosec: types.uint32 = 0
-
-
-@dataclass
-@final
-class Header(IdlStruct, typename="std_msgs::msg::dds_::Header_"):
-    """``std_msgs/Header``."""
-
-    stamp: Time = field(default_factory=Time)
-    frame_id: str = ""
+    In DDS, ``sensor_msgs/JointState`` is ``sensor_msgs::msg::dds_::JointState_``.
+    """
+    package, name = kind.split("/")
+    content: dict[str, Any] = {"__annotations__": fields, "__module__": __name__, "__doc__": kind}
+    for field, of in fields.items():
+        plain = get_args(of)[0] if get_origin(of) is Annotated else of
+        content[field] = dataclasses.field(default_factory=list if get_origin(plain) else plain)
+    if check is not None:
+        content["deserialize"] = _unless_large(check)
+    words = {"typename": f"{package}::msg::dds_::{name}_"}
+    return final(
+        dataclasses.dataclass(new_class(name, (IdlStruct,), words, lambda own: own.update(content)))
+    )
 
 
-@dataclass
-@final
-class String(IdlStruct, typename="std_msgs::msg::dds_::String_"):
-    """``std_msgs/String``."""
-
-    data: str = ""
-
-
-@dataclass
-@final
-class JointState(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"):
-    """``sensor_msgs/JointState``."""
-
-    header: Header = field(default_factory=Header)
-    name: types.sequence[str] = field(default_factory=list)
-    position: types.sequence[types.float64] = field(default_factory=list)
-    velocity: types.sequence[types.float64] = field(default_factory=list)
-    effort: types.sequence[types.float64] = field(default_factory=list)
-
-    deserialize = _unless_large(check_command)
-
-
-@dataclass
-@final
-class MultiArrayDimension(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayDimension_"):
-    """``std_msgs/MultiArrayDimension``."""
-
-    label: str = ""
-    size: types.uint32 = 0
-    stride: types.uint32 = 0
-
-
-@dataclass
-@final
-class MultiArrayLayout(IdlStruct, typename="std_msgs::msg::dds_::MultiArrayLayout_"):
-    """``std_msgs/MultiArrayLayout``."""
-
-    dim: types.sequence[MultiArrayDimension] = field(default_factory=list)
-    data_offset: types.uint32 = 0
-
-
-@dataclass
-@final
-class Float64MultiArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiArray_"):
-    """``std_msgs/Float64MultiArray``."""
-
-    layout: MultiArrayLayout = field(default_factory=MultiArrayLayout)
-    data: types.sequence[types.float64] = field(default_factory=list)
-
-    deserialize = _unless_large(check_command)
-
-
-@dataclass
-@final
-class JointTrajectoryPoint(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTrajectoryPoint_"):
-    """``trajectory_msgs/JointTrajectoryPoint``."""
-
-    positions: types.sequence[types.float64] = field(default_factory=list)
-    velocities: types.sequence[types.float64] = field(default_factory=list)
-    accelerations: types.sequence[types.float64] = field(default_factory=list)
-    effort: types.sequence[types.float64] = field(default_factory=list)
-    time_from_start: Duration = field(default_factory=Duration)
-
-
-@dataclass
-@final
-class JointTrajectory(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTrajectory_"):
-    """``trajectory_msgs/JointTrajectory``."""
-
-    header: Header = field(default_factory=Header)
-    joint_names: types.sequence[str] = field(default_factory=list)
-    points: types.sequence[JointTrajectoryPoint] = field(default_factory=list)
-
-    deserialize = _unless_large(check_trajectory)
-
-
-@dataclass
-@final
-class Gid(IdlStruct, typename="rmw_dds_common::msg::dds_::Gid_"):
-    """``rmw_dds_common/Gid``, of 16 bytes from ROS Iron on."""
-
-    data: types.array[types.uint8, 16]
-
-
-@dataclass
-@final
-class NodeEntitiesInfo(IdlStruct, typename="rmw_dds_common::msg::dds_::NodeEntitiesInfo_"):
-    """``rmw_dds_common/NodeEntitiesInfo``: the endpoints of a node."""
-
-    node_namespace: types.bounded_str[256]
-    node_name: types.bounded_str[256]
-    reader_gid_seq: types.sequence[Gid]
-    writer_gid_seq: types.sequence[Gid]
-
-
-@dataclass
-@final
-class ParticipantEntitiesInfo(
-    IdlStruct, typename="rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"
-):
-    """``rmw_dds_common/ParticipantEntitiesInfo``: the nodes of a participant."""
-
-    gid: Gid
-    node_entities_info_seq: types.sequence[NodeEntitiesInfo]
-
+_numbers = sequence[float64]
+Time = _struct("builtin_interfaces/Time", sec=int32, nanosec=uint32)
+Duration = _struct("builtin_interfaces/Duration", sec=int32, nanosec=uint32)
+Header = _struct("std_msgs/Header", stamp=Time, frame_id=str)
+String = _struct("std_msgs/String", data=str)
+MultiArrayDimension = _struct("std_msgs/MultiArrayDimension", label=str, size=uint32, stride=uint32)
+MultiArrayLayout = _struct(
+    "std_msgs/MultiArrayLayout", dim=sequence[MultiArrayDimension], data_offset=uint32
+)
+Float64MultiArray = _struct(
+    "std_msgs/Float64MultiArray", check_command, layout=MultiArrayLayout, data=_numbers
+)
+JointState = _struct(
+    "sensor_msgs/JointState", check_command,
+    header=Header, name=sequence[str], position=_numbers, velocity=_numbers, effort=_numbers,
+)  # fmt: skip
+JointTrajectoryPoint = _struct(
+    "trajectory_msgs/JointTrajectoryPoint", positions=_numbers, velocities=_numbers,
+    accelerations=_numbers, effort=_numbers, time_from_start=Duration,
+)  # fmt: skip
+JointTrajectory = _struct(
+    "trajectory_msgs/JointTrajectory", check_trajectory,
+    header=Header, joint_names=sequence[str], points=sequence[JointTrajectoryPoint],
+)  # fmt: skip
+#: Of 16 bytes from ROS Iron on.
+Gid = _struct("rmw_dds_common/Gid", data=array[uint8, 16])
+#: The endpoints of a node.
+NodeEntitiesInfo = _struct(
+    "rmw_dds_common/NodeEntitiesInfo", node_namespace=bounded_str[256], node_name=bounded_str[256],
+    reader_gid_seq=sequence[Gid], writer_gid_seq=sequence[Gid],
+)  # fmt: skip
+#: The nodes of a participant.
+ParticipantEntitiesInfo = _struct(
+    "rmw_dds_common/ParticipantEntitiesInfo",
+    gid=Gid, node_entities_info_seq=sequence[NodeEntitiesInfo],
+)  # fmt: skip
 
 #: What ``ros2 topic info -v`` calls the type hash.
 HASHES: dict[type, str] = {

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.model.virtual_work import joint_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
 from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.rehearsal import rehearse
+from robodyn.ros.engine.path_limits import rehearse
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, prepare
+from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, out_of_time, plan, prepare
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT
@@ -29,6 +31,13 @@ from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import CLOCK_ROUNDING, FARTHEST
+
+#: Topics that a node takes commands from, with their types.
+INPUTS = {
+    "~/commands": NUMBERS,
+    "~/joint_commands": JOINT_STATE,
+    "~/joint_trajectory": "trajectory_msgs/msg/JointTrajectory",
+}
 
 #: What a motion that has come to a state of which nothing follows raises.
 BREAKDOWNS = rd.RobodynError, np.linalg.LinAlgError, ArithmeticError
@@ -245,6 +254,26 @@ class Engine:
             rehearse(self.names, paths, *at, motion.duration, self.settings.step)
         self._commands.follow(self.t, motion, rows, self.q)
         self._set_out(self.t, self.q, self.v)
+
+    def obey(self, topic: str, message: Any, now: int) -> None:
+        """Take a message on a topic of `INPUTS`, where the clock says ``now`` [ns].
+
+        Raises
+        ------
+        UnknownNameError, ShapeError, PathError, ActuationError
+            As `command`, `command_by_interface` and `follow`.
+        """
+        kind = INPUTS[topic]
+        if kind == NUMBERS:
+            self.command(np.array(message.data, float))
+        elif kind == JOINT_STATE:
+            arrays = message.position, message.velocity, message.effort
+            self.command_by_interface(message.name, *arrays)
+        else:
+            self.follow(TrajectoryContent.of_message(message))
+            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+            if text := out_of_time(stamp, now):
+                self.log("stamp", text)
 
     # -- moving ---------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.bags.sensors import own_frame
+from robodyn.bags.messages import own_frame
 from robodyn.joints import fixed as fixed_joint
 from robodyn.literals import DescriptionForm
 from robodyn.urdf.common.document_kind import URDF, document_kind

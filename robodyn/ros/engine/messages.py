@@ -17,17 +17,11 @@ from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.bags.messages import Stamp
 from robodyn.description.couplings import with_couplings
 from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
-
-Stamp = tuple[int, int]
-
-
-def split_stamp(nanoseconds: int) -> Stamp:
-    """Seconds and nanoseconds of a time stamp."""
-    return divmod(int(nanoseconds), 1_000_000_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +208,7 @@ class StateNames:
             velocity = np.hstack([velocity, *(speeds[name] for name in self._others)])
             effort = np.hstack([effort, np.zeros(len(self.told))])
             names = (*names, *self.told)
-        return JointStateContent(split_stamp(nanoseconds), names, position, velocity, effort)
+        return JointStateContent(divmod(int(nanoseconds), 10**9), names, position, velocity, effort)
 
     def read(self, name: Sequence[str], position: ArrayLike, velocity: ArrayLike = ()) -> Measured:
         """Coordinates and speeds from the arrays of a JointState, whatever their order.

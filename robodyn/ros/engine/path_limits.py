@@ -1,4 +1,4 @@
-"""Whether polynomials between the points of a trajectory leave limits, exactly.
+"""Whether a trajectory leaves limits: of its joints exactly, of others where it is rehearsed.
 
 A polynomial of degree k over a piece lies within the range of its k + 1 Bernstein coefficients, of
 which the first and the last are its values at the ends. Pieces whose coefficients are beyond a
@@ -9,20 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import comb
+from math import ceil, comb
 from typing import Any
 
 import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.ros.engine.audit import first_at_limit
 from robodyn.ros.engine.messages import StateNames
+from robodyn.simulation.limits.bounds import bounds_of
+from robodyn.simulation.limits.joint_limits import limit_violations
+from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.loads import loads_on
+from robodyn.simulation.motion.continued_motion import ContinuedMotion, joined
+from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import FARTHEST, LIMIT_EXCESS, TRAJECTORY_SPEED_EXCESS
 
 #: Largest number of halvings: the parts are as short as rounding of time then.
 HALVINGS = 50
 #: Instants of a piece among which the worst is named.
 SHOWN = 1025
+#: Largest number of steps of a rehearsal.
+MOST_STEPS = 2000
 
 
 def check_path(names: StateNames, joints: Sequence[str], polynomial: Any) -> None:
@@ -112,3 +121,54 @@ def _halves(b: FloatArray) -> tuple[FloatArray, FloatArray]:
         left.append(b[0])
         right.append(b[-1])
     return np.stack(left), np.stack(right[::-1])
+
+
+def rehearse(
+    names: StateNames,
+    driven: Driven,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    duration: float,
+    h: float,
+) -> None:
+    """Move driven joints along their paths, if all others follow from them, and look at limits.
+
+    names: Of the robot. Of joints that follow by a factor the limits have been looked at.
+    t [s]: When the paths begin.
+    q, v (nq,), (nv,)
+    duration, h [s]: Of the motion, and of a step, which is longer where there would be too many.
+    Raises PathError: If a joint would leave a limit of position, or loops cannot be closed on the
+        way.
+    """
+    robot, bounds = names.robot, bounds_of(names.robot)
+    others = [x for x in bounds.others if x.name not in names.names]
+    if not driven or not (others or (robot.nc and bounds.ranges["position"])):
+        return
+    rank = int(robot.loop_rank(q).rank) if robot.nc else 0
+    if len(driven.speeds) != robot.nv - rank:
+        return
+    steps = max(1, min(ceil(duration / h), MOST_STEPS))
+    h = max(h, duration / steps)
+    none = np.zeros(robot.nv)
+    motion = ContinuedMotion(
+        Stepper(loads_on(robot, driven), "semi_implicit"), None, none, t, h, q, v
+    )
+    while steps > 0:
+        try:
+            steps -= motion.advance(steps, none)
+        except (rd.RobodynError, np.linalg.LinAlgError, ArithmeticError) as error:
+            if duration / h > MOST_STEPS - 1:  # perhaps as steps are long
+                return
+            raise rd.PathError(
+                f"{robot.name!r} cannot follow it: {error}", time=motion.t - t
+            ) from error
+        done = joined(motion.take_steps())
+        left = limit_violations(robot, done.t[1:], done.q[1:], done.v[1:], 0.0 * done.tau)
+        found = first_at_limit(robot, left, done, driven.speeds) if left else None
+        if found is not None:
+            raise rd.PathError(
+                f"{found} {found.t - t:.4g} s after the start",
+                time=found.t - t,
+                joint=found.violation.joint,
+            )

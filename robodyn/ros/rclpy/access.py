@@ -8,7 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 import robodyn as rd
+from robodyn.bags.messages import Messages
 from robodyn.installation import install_command
 
 
@@ -31,10 +34,14 @@ def rclpy() -> Any:
     return _module("rclpy")
 
 
-def message(package: str, *names: str, kind: str = "msg") -> tuple[Any, ...]:
-    """Classes of messages, or of services with ``kind="srv"``. Raises `MissingExtraError`."""
-    module = _module(f"{package}.{kind}")
-    return tuple(getattr(module, name) for name in names)
+def message_class(kind: str) -> Any:
+    """Class of messages, as ``"std_msgs/msg/String"``, or services. Raises `MissingExtraError`."""
+    package, group, name = kind.split("/")
+    return getattr(_module(f"{package}.{group}"), name)
+
+
+#: Makes messages of rclpy. Raises `MissingExtraError`.
+MESSAGES = Messages(message_class, np.ndarray.tolist)
 
 
 def optional(package: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import robodyn as rd
@@ -97,30 +98,14 @@ def _managed(owner: SimLifecycleNode) -> Any:
     from rclpy.lifecycle import ManagedEntity
     from rclpy.lifecycle import TransitionCallbackReturn as Outcome
 
-    class Managed(ManagedEntity):  # type: ignore[misc]
-        def on_configure(self, state: Any) -> Any:
-            return Outcome.SUCCESS if owner.configure() else Outcome.FAILURE
+    def answering(change: Callable[[], bool | None]) -> Callable[..., Any]:
+        return lambda self, state: Outcome.FAILURE if change() is False else Outcome.SUCCESS
 
-        def on_activate(self, state: Any) -> Any:
-            assert owner.simulation
-            owner.simulation.start()
-            return Outcome.SUCCESS
-
-        def on_deactivate(self, state: Any) -> Any:
-            if owner.simulation:
-                owner.simulation.stop()
-            return Outcome.SUCCESS
-
-        def on_cleanup(self, state: Any) -> Any:
-            owner.forget()
-            return Outcome.SUCCESS
-
-        def on_shutdown(self, state: Any) -> Any:
-            owner.forget()
-            return Outcome.SUCCESS
-
-        def on_error(self, state: Any) -> Any:
-            owner.forget()
-            return Outcome.SUCCESS
-
-    return Managed()
+    changes: dict[str, Callable[[], bool | None]] = {
+        "on_configure": owner.configure,
+        "on_activate": lambda: owner.simulation.start() if owner.simulation else False,
+        "on_deactivate": lambda: owner.simulation.stop() if owner.simulation else None,
+        **dict.fromkeys(("on_cleanup", "on_shutdown", "on_error"), owner.forget),
+    }
+    answers = {name: answering(change) for name, change in changes.items()}
+    return type("Managed", (ManagedEntity,), answers)()

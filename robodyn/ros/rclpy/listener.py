@@ -9,14 +9,40 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.controlled_states import ControlledStates
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.rclpy.access import message, quality, rclpy, ros_errors, start
+from robodyn.ros.rclpy.access import MESSAGES, message_class, quality, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.simulation.control.controller import ControlFunction, Controller
+from robodyn.simulation.control.running_controller import RunningController
+
+
+class ControlledStates:
+    """The forces of a controller at one state after the other.
+
+    A controller with a state of its own goes on from sample to sample, and starts anew where the
+    time goes back, as that of a simulation does that is restarted.
+
+    Raises ShapeError: If it is no controller.
+    """
+
+    def __init__(self, robot: rd.Robot, controller: Controller) -> None:
+        self._made = robot, controller
+        self._running, self._t = RunningController(robot, controller), -float("inf")
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces at time ``t`` [s], shape (nv,) [N m, N]."""
+        if t < self._t:
+            self._running = RunningController(*self._made)
+        self._t = t
+        return self._running(t, q, v)
+
+    def notify_applied(self, tau: FloatArray) -> None:
+        """Say which forces, shape (nv,), act since the latest state."""
+        self._running.notify_applied(tau)
 
 
 class StateListener:
@@ -81,14 +107,11 @@ class StateListener:
         self._estimator = Estimator(self.names)
         self.state: State | None = None
         start()
-        (state,) = message("sensor_msgs", "JointState")
-        (numbers,) = message("std_msgs", "Float64MultiArray")
-        self._numbers = numbers
         with ros_errors():
             self.node: Any = rclpy().create_node(name)
         self._log = ThrottledLogger(self.node.get_logger().warning)
-        self._out = self.node.create_publisher(numbers, efforts, quality(1))
-        self.node.create_subscription(state, states, self._received, quality())
+        self._out = self.node.create_publisher(message_class(NUMBERS), efforts, quality(1))
+        self.node.create_subscription(message_class(JOINT_STATE), states, self._received, quality())
 
     def spin(self) -> None:
         """Run until ROS shuts down or Ctrl-C."""
@@ -119,7 +142,7 @@ class StateListener:
             efforts = self._commanded.efforts(state.q, applied)
         if self._controlled is not None:
             self._controlled.notify_applied(applied)
-        self._out.publish(self._numbers(data=efforts.tolist()))
+        self._out.publish(MESSAGES.numbers(efforts))
 
     def _by(
         self, acceleration: ControlFunction | None

@@ -9,7 +9,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.ros.engine.settings import NOTES, Settings
-from robodyn.ros.rclpy.access import message, optional
+from robodyn.ros.rclpy.access import message_class, optional
 
 #: Choices made once, when the node starts.
 FIXED: Mapping[str, tuple[Any, str]] = {
@@ -72,7 +72,7 @@ class Parameters:
     def _declare(self, name: str, value: Any) -> None:
         if self._node.has_parameter(name):
             return
-        (descriptor,) = message("rcl_interfaces", "ParameterDescriptor")
+        descriptor = message_class("rcl_interfaces/msg/ParameterDescriptor")
         text = NOTES[name] if name in NOTES else FIXED[name][1]
         fixed = name in FIXED
         # settings are checked by themselves, which takes 100 for 100.0 and one for a list of one
@@ -84,7 +84,7 @@ class Parameters:
         return sim_time and bool(self.fixed("publish_clock"))
 
     def _allowed(self, parameters: Any) -> Any:
-        (result,) = message("rcl_interfaces", "SetParametersResult")
+        result = message_class("rcl_interfaces/msg/SetParametersResult")
         values = {p.name: p.value for p in parameters if hasattr(self.settings, p.name)}
         try:
             settings = self.settings.replaced(values)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 import robodyn as rd
-from robodyn.array_types import FloatArray
-from robodyn.bags.sensors import form_of, sensor_content, topic_name
+from robodyn.bags import messages
+from robodyn.bags.messages import Stamp, topic_name
 from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.frames import description, multi_joint, sensor_frames, transforms
-from robodyn.ros.engine.messages import Stamp, split_stamp, wrench_content
-from robodyn.ros.rclpy.access import message, quality
-from robodyn.ros.rclpy.conversion import (
-    joint_state_message,
-    multi_joint_message,
-    sensor_message,
-    sensor_message_class,
-    transform_message,
-    wrench_message,
-)
+from robodyn.ros.engine.frames import Transform, description, multi_joint, sensor_frames, transforms
+from robodyn.ros.engine.messages import wrench_content
+from robodyn.ros.rclpy.access import MESSAGES, message_class, quality
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.urdf.extensions import refused_by_others
 
@@ -31,113 +26,114 @@ class Publishing:
     """
 
     def __init__(self, node: Any, engine: Engine, parameters: Parameters) -> None:
-        self._node, self._engine = node, engine
-        self._all: list[Any] = []
+        self._node, self._engine, robot = node, engine, engine.robot
+        self._publishers: dict[str, Any] = {}
         self._prefix = str(parameters.fixed("frame_prefix"))
-        numbers, text, count = message("std_msgs", "Float64MultiArray", "String", "UInt64")
-        (state,) = message("sensor_msgs", "JointState")
-        self._numbers, self._count = numbers, count
-        self._state = self._publisher(state, "joint_states")
-        self._torques = self._publisher(numbers, "~/motor_torques")
-        self._overruns = self._publisher(count, "~/overruns", latched=True)
-        self._description = self._publisher(text, "robot_description", latched=True)
-        self._multi = self._moving = self._clock = None
+        self._open("joint_states", messages.JOINT_STATE)
+        self._open("~/motor_torques", messages.NUMBERS)
+        self._open("~/overruns", "std_msgs/msg/UInt64", latched=True)
         if engine.names.multi:
-            (wide,) = message("sensor_msgs", "MultiDOFJointState")
-            self._multi = self._publisher(wide, "multi_dof_joint_states")
+            self._open("multi_dof_joint_states", messages.MULTI_DOF)
         if parameters.fixed("publish_clock"):
-            (self._time,) = message("rosgraph_msgs", "Clock")
-            self._clock = self._publisher(self._time, "/clock")
-        self._wrenches = self._wrench_publishers(parameters.fixed("wrenches"))
-        self._sensors = {x.name: x for x in engine.robot.sensors}
-        self._readings = {
-            x.name: self._publisher(sensor_message_class(form_of(x)), _sensor_topic(x.name))
-            for x in engine.robot.sensors
-        }
-        self._describe(text, parameters.fixed("description"))
+            self._open("/clock", "rosgraph_msgs/msg/Clock")
+        joints = parameters.fixed("wrenches") or [
+            n for n, x in robot.joints.items() if x.kind.nv and not x.kind.is_free
+        ]
+        for name in joints:
+            if name != "base":
+                _ = robot.joints[name]
+            self._open(_wrench_topic(name), messages.WRENCH)
+        self._wrenches = {name: _wrench_topic(name) for name in joints}
+        self._sensors = {x.name: f"~/sensors/{topic_name(x.name)}" for x in robot.sensors}
+        for sensor in robot.sensors:
+            kind = messages.SENSOR_MESSAGES[messages.form_of(sensor)]
+            self._open(self._sensors[sensor.name], kind)
+        self._describe(parameters.fixed("description"))
         if parameters.fixed("publish_tf"):
-            self._start_tf()
+            self._open("/tf", "tf2_msgs/msg/TFMessage")
+            self._open("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+            fixed = transforms(robot, engine.q, fixed=True) + sensor_frames(robot)
+            self._send("/tf_static", self._transforms(fixed, (0, 0)))
         self.overruns(0)
 
     def publish(self, now: int) -> None:
         """Publish the state with a time stamp [ns]."""
-        engine, stamp = self._engine, split_stamp(now)
+        engine, robot, stamp = self._engine, self._engine.robot, divmod(now, 10**9)
         q, v, a, tau = engine.observe()
-        if self._clock is not None:
-            clock = self._time()
-            clock.clock.sec, clock.clock.nanosec = stamp
-            self._clock.publish(clock)
-        self._state.publish(joint_state_message(engine.names.content(q, v, tau, now)))
-        if self._multi is not None:
-            joints = [(n, *multi_joint(engine.robot, n, q, v)) for n in engine.names.multi]
-            self._multi.publish(multi_joint_message(joints, stamp))
-        if self._moving is not None:
-            self._moving.publish(
-                transform_message(transforms(engine.robot, q), stamp, self._prefix)
+        if "/clock" in self._publishers:
+            clock = message_class("rosgraph_msgs/msg/Clock")
+            self._send("/clock", clock(clock=MESSAGES.header(stamp).stamp))
+        state = engine.names.content(q, v, tau, now)
+        columns = state.position, state.velocity, state.effort
+        self._send("joint_states", MESSAGES.joint_state(stamp, state.name, *columns))
+        if engine.names.multi:
+            places, twists = zip(
+                *(multi_joint(robot, n, q, v) for n in engine.names.multi), strict=True
             )
-        if self._torques.get_subscription_count():
-            self._torques.publish(self._numbers(data=engine.motor_torques(tau).tolist()))
-        wanted = [n for n, p in self._wrenches.items() if p.get_subscription_count()]
-        if wanted:
+            poses = [_pose(place) for place in places]
+            wide = MESSAGES.multi_dof_joint_state(stamp, engine.names.multi, poses, twists)
+            self._send("multi_dof_joint_states", wide)
+        if "/tf" in self._publishers:
+            self._send("/tf", self._transforms(transforms(robot, q), stamp))
+        if self._heard({"motors": "~/motor_torques"}):
+            self._send("~/motor_torques", MESSAGES.numbers(engine.motor_torques(tau)))
+        if wanted := self._heard(self._wrenches):
             wrenches = engine.wrenches(a, tau, wanted)
             for name in wanted:
-                content = wrench_content(engine.robot, name, wrenches[name], stamp)
-                self._wrenches[name].publish(wrench_message(content, self._prefix))
-
-        self._publish_sensors(a, tau, stamp)
-
-    def _publish_sensors(self, a: FloatArray, tau: FloatArray, stamp: Stamp) -> None:
-        wanted = [n for n, p in self._readings.items() if p.get_subscription_count()]
-        if not wanted:
-            return
-        shown = self._engine.measurements(a, tau, wanted)
-        for name in wanted:
-            content = sensor_content(self._engine.robot, self._sensors[name], shown[name], stamp)
-            self._readings[name].publish(sensor_message(content, self._prefix))
+                content = wrench_content(robot, name, wrenches[name], stamp)
+                x = np.append(content.force, content.torque)
+                wrench = MESSAGES.wrench(stamp, self._prefix + content.frame_id, x)
+                self._send(self._wrenches[name], wrench)
+        if wanted := self._heard(self._sensors):
+            shown = engine.measurements(a, tau, wanted)
+            for sensor in robot.sensors:
+                if sensor.name in wanted:
+                    reading = shown[sensor.name], stamp, self._prefix
+                    found = MESSAGES.sensor(robot, sensor, *reading)
+                    self._send(self._sensors[sensor.name], found)
 
     def overruns(self, count: int) -> None:
         """Publish how many publications came late so far."""
-        self._overruns.publish(self._count(data=count))
+        self._send("~/overruns", message_class("std_msgs/msg/UInt64")(data=count))
 
     def close(self) -> None:
         """Remove the publishers from the node."""
-        for publisher in self._all:
+        for publisher in self._publishers.values():
             self._node.destroy_publisher(publisher)
-        self._all.clear()
+        self._publishers.clear()
 
-    def _publisher(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
+    def _open(self, topic: str, kind: str, *, latched: bool = False) -> None:
         qos = quality(1 if latched else 10, latched=latched)
-        self._all.append(self._node.create_publisher(kind, topic, qos))
-        return self._all[-1]
+        self._publishers[topic] = self._node.create_publisher(message_class(kind), topic, qos)
 
-    def _wrench_publishers(self, joints: list[str] | None) -> dict[str, Any]:
-        robot = self._engine.robot
-        for name in joints or ():
-            if name != "base":
-                _ = robot.joints[name]
-        names = joints or [n for n, x in robot.joints.items() if x.kind.nv and not x.kind.is_free]
-        (kind,) = message("geometry_msgs", "WrenchStamped")
-        return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
+    def _send(self, topic: str, message: Any) -> None:
+        self._publishers[topic].publish(message)
 
-    def _describe(self, text: Any, form: DescriptionForm) -> None:
-        robot = self._engine.robot
+    def _heard(self, topics: Mapping[str, str]) -> list[str]:
+        """Names of those topics that somebody listens to."""
+        return [n for n, x in topics.items() if self._publishers[x].get_subscription_count()]
+
+    def _transforms(self, places: list[Transform], stamp: Stamp) -> Any:
+        own = self._prefix
+        found = [MESSAGES.transform(stamp, own + x.parent, own + x.child, _pose(x)) for x in places]
+        return message_class("tf2_msgs/msg/TFMessage")(transforms=found)
+
+    def _describe(self, form: DescriptionForm) -> None:
+        robot, log = self._engine.robot, self._engine.log
         try:
             urdf = description(robot, form)
         except rd.TopologyError as error:
-            self._engine.log("description", str(error))
+            log("description", str(error))
             urdf = description(robot, "source")
         for line in refused_by_others(robot.mechanism, strict_tree=form == "tree"):
-            self._engine.log("description", f"robot_description: {line}")
-        self._description.publish(text(data=urdf))
-
-    def _start_tf(self) -> None:
-        (kind,) = message("tf2_msgs", "TFMessage")
-        engine = self._engine
-        self._moving = self._publisher(kind, "/tf")
-        wide = self._publisher(kind, "/tf_static", latched=True)
-        fixed = transforms(engine.robot, engine.q, fixed=True) + sensor_frames(engine.robot)
-        wide.publish(transform_message(fixed, (0, 0), self._prefix))
+            log("description", f"robot_description: {line}")
+        self._open("robot_description", messages.TEXT, latched=True)
+        self._send("robot_description", MESSAGES.text(urdf))
 
 
-def _sensor_topic(name: str) -> str:
-    return f"~/sensors/{topic_name(name)}"
+def _pose(place: Transform) -> Any:
+    return np.append(place.translation, place.rotation)
+
+
+def _wrench_topic(joint: str) -> str:
+    return f"~/joint_wrenches/{topic_name(joint)}"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import robodyn as rd
-from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.engine import INPUTS, Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import TrajectoryContent, out_of_time
-from robodyn.ros.rclpy.access import message, quality, rclpy
+from robodyn.ros.rclpy.access import message_class, quality, rclpy
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
 
@@ -69,7 +67,7 @@ class SimulationOnNode:
         """Remove everything from the node."""
         self.stop()
         self._parameters.check = self._parameters.changed = None
-        for subscription in self._subscriptions:
+        for subscription in self._subscriptions.values():
             self._node.destroy_subscription(subscription)
         for service in self._services:
             self._node.destroy_service(service)
@@ -131,23 +129,18 @@ class SimulationOnNode:
 
     # -- commands and services -------------------------------------------------------------------
 
-    def _inputs(self) -> tuple[list[Any], list[Any]]:
-        node = self._node
-        (numbers,) = message("std_msgs", "Float64MultiArray")
-        (states,) = message("sensor_msgs", "JointState")
-        (trajectory,) = message("trajectory_msgs", "JointTrajectory")
-        trigger, switch = message("std_srvs", "Trigger", "SetBool", kind="srv")
-        group = _polled_group()
-        self._takes = self._command, self._command_some, self._follow
-        kinds = numbers, states, trajectory
-        topics = "~/commands", "~/joint_commands", "~/joint_trajectory"
-        subscriptions = [
-            node.create_subscription(kind, topic, take, quality(1), callback_group=group)
-            for kind, topic, take in zip(kinds, topics, self._takes, strict=True)
-        ]
+    def _inputs(self) -> tuple[dict[str, Any], list[Any]]:
+        node, group = self._node, _polled_group()
+        subscriptions = {
+            topic: node.create_subscription(
+                message_class(kind), topic, lambda _: None, quality(1), callback_group=group
+            )
+            for topic, kind in INPUTS.items()
+        }
+        trigger = message_class("std_srvs/srv/Trigger")
         services = [
             node.create_service(trigger, "~/reset", self._reset),
-            node.create_service(switch, "~/pause", self._pause),
+            node.create_service(message_class("std_srvs/srv/SetBool"), "~/pause", self._pause),
             node.create_service(trigger, "~/step", self._step),
         ]
         return subscriptions, services
@@ -157,33 +150,22 @@ class SimulationOnNode:
 
         Their bytes are taken: what is too large must not be made objects of Python.
         """
-        for subscription, take in zip(self._subscriptions, self._takes, strict=True):
+        for topic, subscription in self._subscriptions.items():
             with subscription.handle:
                 newest = subscription.handle.take_message(subscription.msg_type, True)
             if newest is not None and use:
-                self._guarded(take, newest[0], subscription.msg_type)
+                self._take(topic, newest[0], subscription.msg_type)
 
-    def _guarded(self, take: Callable[[Any], None], data: bytes, kind: Any) -> None:
+    def _take(self, topic: str, data: bytes, kind: Any) -> None:
         from rclpy.serialization import deserialize_message
 
-        follows = take == self._follow
+        follows = topic == "~/joint_trajectory"
         try:
             (check_trajectory if follows else check_command)(data)
-            take(deserialize_message(data, kind))
+            now = self._stamp(self._node.get_clock().now().nanoseconds)
+            self.engine.obey(topic, deserialize_message(data, kind), now)
         except Exception as error:  # whatever the bytes and numbers of others do
             self._log.each(f"{'trajectory' if follows else 'command'} ignored: {error}")
-
-    def _command(self, msg: Any) -> None:
-        self.engine.command(msg.data)
-
-    def _command_some(self, msg: Any) -> None:
-        self.engine.command_by_interface(msg.name, msg.position, msg.velocity, msg.effort)
-
-    def _follow(self, msg: Any) -> None:
-        self.engine.follow(TrajectoryContent.of_message(msg))
-        stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
-        if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
-            self._log("stamp", text)
 
     def _reset(self, request: Any, response: Any) -> Any:
         self.engine.reset()

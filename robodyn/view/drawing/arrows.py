@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import ArrowKind
 from robodyn.view.drawing.camera import Camera
-from robodyn.view.drawing.forces import Forces
+from robodyn.view.drawing.forces import Load
 from robodyn.view.drawing.scene import FORCE, MOMENT, TORQUE, Rgb, in_light
 
 #: Width of a character, height of a line and margin around a text [px].
@@ -107,32 +107,16 @@ MOST = 60
 SPACE = "\N{NO-BREAK SPACE}"
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Lengths of arrows per unit.
-
-    These are lengths of arrows of 1 N and of 1 N m [m].
-    """
-
-    newton: float
-    newton_metre: float
-
-    def times(self, factor: float) -> Scale:
-        """The scale for arrows that are longer by a factor."""
-        return Scale(factor * self.newton, factor * self.newton_metre)
+#: Lengths of arrows of 1 N and of 1 N m [m].
+Scale = Mapping[str, float]
 
 
-def scale(acting: Forces, length: float) -> Scale:
+def scale(acting: Iterable[Load], length: float) -> Scale:
     """The scale that gives the largest force, and the largest moment or torque, a length [m]."""
-    sliding = np.abs(acting.torque[acting.sliding])
-    turning = np.abs(acting.torque[~acting.sliding])
-    force = max(_longest(acting.force), float(sliding.max(initial=0.0)))
-    moment = max(_longest(acting.moment), float(turning.max(initial=0.0)))
-    return Scale(length / (force or 1.0), length / (moment or 1.0))
-
-
-def _longest(vectors: FloatArray) -> float:
-    return float(np.linalg.norm(vectors, axis=-1).max(initial=0.0))
+    largest = {"N": 0.0, "N m": 0.0}
+    for load in acting:
+        largest[load.unit] = max(largest[load.unit], float(np.linalg.norm(load.vector)))
+    return {unit: length / (size or 1.0) for unit, size in largest.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,25 +149,16 @@ class Arrow:
         return float(np.linalg.norm(self.vector))
 
 
-def arrows(acting: Forces, scale: Scale, shown: Collection[str]) -> list[Arrow]:
+def arrows(acting: Iterable[Load], scale: Scale, shown: Collection[str]) -> list[Arrow]:
     """Arrows of these kinds, the longest first."""
     drawn = []
-    for name, point, force, moment in zip(
-        acting.names, acting.points, acting.force, acting.moment, strict=True
-    ):
-        size, turn = (np.linalg.norm(x) for x in (force, moment))
-        drawn.append(Arrow("forces", name, point, scale.newton * force, measured(size, "N")))
-        along = scale.newton_metre * moment
-        drawn.append(Arrow("moments", name, point, along, measured(turn, "N m")))
-    for name, point, axis, value, slides in zip(
-        acting.motor_names, acting.motor_points, acting.motor_axes, acting.torque, acting.sliding,
-        strict=True,
-    ):  # fmt: skip
-        factor, unit = (scale.newton, "N") if slides else (scale.newton_metre, "N m")
-        text = f"\N{GREEK SMALL LETTER TAU}{SPACE}{measured(abs(value), unit)}"
-        drawn.append(Arrow("torques", name, point, factor * value * axis, text))
-    chosen = (arrow for arrow in drawn if arrow.kind in shown)
-    return sorted(chosen, key=lambda arrow: -arrow.length)
+    for x in acting:
+        text = measured(np.linalg.norm(x.vector), x.unit)
+        if x.kind == "torques":
+            text = f"\N{GREEK SMALL LETTER TAU}{SPACE}{text}"
+        if x.kind in shown:
+            drawn.append(Arrow(x.kind, x.joint, x.point, scale[x.unit] * x.vector, text))
+    return sorted(drawn, key=lambda arrow: -arrow.length)
 
 
 def measured(value: Any, unit: str) -> str:

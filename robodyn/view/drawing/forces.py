@@ -7,41 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray
-from robodyn.description.stick_figure import JointMark
+from robodyn.array_types import FloatArray
+from robodyn.literals import ArrowKind
 from robodyn.robot import Robot
 from robodyn.view.drawing.scene import marks_of
 
 
 @dataclass(frozen=True, eq=False)
-class Forces:
-    """Wrenches and torques in the joints, in world axes.
+class Load:
+    """A force or moment of the parent on the child of a joint, or a torque of a motor.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Joints; ``"base"`` last.
-    points : ndarray, shape (n, 3) [m]
-        Where each wrench acts.
-    force, moment : ndarray, shape (n, 3) [N], [N m]
-        Of the parent on the child, about that point.
-    motor_names : tuple of str
-        Joints with one degree of freedom that have a generalised force.
-    motor_points, motor_axes : ndarray, shape (m, 3) [m], [1]
-    torque : ndarray, shape (m,) [N m, N]
-    sliding : ndarray of bool, shape (m,)
-        Which of them are forces [N], at prismatic joints.
+    joint: Its name, or ``"base"``.
+    point (3,) [m]: Where a force acts, and about which moments are taken, in the world.
+    vector (3,): In world axes.
+    unit: ``"N"`` or ``"N m"``; torques of motors at prismatic joints are forces.
     """
 
-    names: tuple[str, ...]
-    points: FloatArray
-    force: FloatArray
-    moment: FloatArray
-    motor_names: tuple[str, ...]
-    motor_points: FloatArray
-    motor_axes: FloatArray
-    torque: FloatArray
-    sliding: Array
+    kind: ArrowKind
+    joint: str
+    point: FloatArray
+    vector: FloatArray
+    unit: str
 
 
 def forces(
@@ -51,8 +37,8 @@ def forces(
     v: FloatArray | None = None,
     a: FloatArray | None = None,
     tau: FloatArray | None = None,
-) -> Forces:
-    """Wrenches in all joints, and torques along their axes.
+) -> list[Load]:
+    """Wrenches in all joints, and torques along the axes of those with one degree of freedom.
 
     Raises `ActuationError` or `SingularError` if the motors cannot hold this state.
 
@@ -67,42 +53,21 @@ def forces(
     if tau is None or not np.isfinite(tau).all():
         tau = robot.inverse_dynamics(q, v, a)
     marks = {mark.name: mark for mark in marks_of(robot)}
-    wrenches = robot.joint_wrenches(q, v, a)
-    about_world = wrenches.in_frame("world")
-    names = tuple(name for name in wrenches if name in marks or name == "base")
-    points = np.array([_point(robot, places, marks.get(name)) for name in names])
-    values = np.array([about_world[name] for name in names])
-    force, moment = values[:, :3], values[:, 3:]
-    driven = [
-        name
-        for name in robot.joint_names
-        if name in marks and marks[name].axis is not None and _coordinates_of(robot, name) == 1
-    ]
-    frames = [places[marks[n].predecessor] @ marks[n].X_predecessor for n in driven]
-    return Forces(
-        names,
-        points,
-        force,
-        moment - np.cross(points, force),
-        tuple(driven),
-        np.array([X[:3, 3] for X in frames]).reshape(-1, 3),
-        np.array(
-            [X[:3, :3] @ np.array(marks[n].axis) for X, n in zip(frames, driven, strict=True)]
-        ).reshape(-1, 3),
-        np.array([tau[robot.joints[n].v.start] for n in driven]),
-        np.array([robot.joints[n].kind.unit(0) == "m" for n in driven], bool),
-    )
-
-
-def _point(robot: Robot, places: Mapping[str, FloatArray], mark: JointMark | None) -> FloatArray:
-    """Point at which the wrench of a joint (``None``: the base) acts."""
-    if mark is None:
-        carried = {joint.child for joint in robot.mechanism.joints}
-        root = next((name for name in robot.link_names if name not in carried), None)
-        return places[root or robot.link_names[0]][:3, 3]
-    return (places[mark.successor] @ mark.X_successor)[:3, 3]
-
-
-def _coordinates_of(robot: Robot, name: str) -> int:
-    part = robot.joints[name].v
-    return int(part.stop - part.start)
+    points = {name: (places[x.successor] @ x.X_successor)[:3, 3] for name, x in marks.items()}
+    carried = {joint.child for joint in robot.mechanism.joints}
+    root = next((name for name in robot.link_names if name not in carried), robot.link_names[0])
+    points["base"] = places[root][:3, 3]
+    found: list[Load] = []
+    for name, wrench in robot.joint_wrenches(q, v, a).in_frame("world").items():
+        if name in points:
+            point, force, moment = points[name], wrench[:3], wrench[3:]
+            found.append(Load("forces", name, point, force, "N"))
+            found.append(Load("moments", name, point, moment - np.cross(point, force), "N m"))
+    for name in robot.joint_names:
+        joint, mark = robot.joints[name], marks.get(name)
+        if mark is not None and mark.axis is not None and len(range(robot.nv)[joint.v]) == 1:
+            X = places[mark.predecessor] @ mark.X_predecessor
+            torque = X[:3, :3] @ np.array(mark.axis) * tau[joint.v.start]
+            unit = "N" if joint.kind.unit(0) == "m" else "N m"
+            found.append(Load("torques", name, X[:3, 3], torque, unit))
+    return found

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from robodyn.errors import RobodynError
 from robodyn.robot import Robot
-from robodyn.view.drawing.arrows import SPACE, Scale, arrows, measured, scale
+from robodyn.view.drawing.arrows import SPACE, Arrow, Scale, arrows, measured, scale
 from robodyn.view.drawing.forces import forces
 from robodyn.view.drawing.scene import CUT, FORCE, JOINT, LINE, MOMENT, TORQUE, Rgb
-from robodyn.view.panels.viewer import PanelViewer
 
 
 class PartsPanel:
     """Shapes, skeleton, and notes on what could not be shown."""
 
-    def __init__(self, viewer: PanelViewer) -> None:
+    def __init__(self, viewer: Any) -> None:
         self._drawing, gui = viewer.drawing, viewer.server.gui
         with gui.add_folder("Show", expand_by_default=False):
             self.shapes = gui.add_checkbox("shapes", True)
@@ -41,7 +41,7 @@ Row = tuple[Rgb, str, str]
 class Legend:
     """What the colours of the scene mean; only those that are there."""
 
-    def __init__(self, viewer: PanelViewer) -> None:
+    def __init__(self, viewer: Any) -> None:
         self._robot, gui = viewer.robot, viewer.server.gui
         self._size = viewer.drawing.size
         with gui.add_folder("Legend"):
@@ -72,8 +72,8 @@ def legend_rows(
     if drawn is None:
         return rows
     length, name = reference_length(size)
-    force = measured(length / drawn.newton, "N")
-    moment = measured(length / drawn.newton_metre, "N m")
+    force = measured(length / drawn["N"], "N")
+    moment = measured(length / drawn["N m"], "N m")
     one, two = "\N{RIGHTWARDS ARROW}", "\N{RIGHTWARDS TWO HEADED ARROW}"
     kinds = {
         "forces": (FORCE, one, f"force in a joint, on the child ({name} is {force})"),
@@ -108,7 +108,7 @@ LONGEST = 0.3
 class ForcesPanel:
     """Choice of the arrows that are drawn, and their scale."""
 
-    def __init__(self, viewer: PanelViewer, legend: Legend, parts: PartsPanel) -> None:
+    def __init__(self, viewer: Any, legend: Legend, parts: PartsPanel) -> None:
         self._viewer, self._legend, gui = viewer, legend, viewer.server.gui
         self._parts = parts
         self._unit: Scale | None = None
@@ -144,24 +144,18 @@ class ForcesPanel:
     def draw(self) -> None:
         """Draw the chosen arrows for the state that the viewer shows."""
         viewer, shown = self._viewer, {kind for kind, box in self.shown.items() if box.value}
-        drawing = viewer.drawing
-        if not shown:
-            self._say("")
-            drawing.arrows.draw((), numbers=False)
-            self._legend.show(None, shown, drawing.gaps.texts)
-            return
+        drawing, why, drawn = viewer.drawing, "", None
+        found: list[Arrow] = []
         try:
-            acting = forces(viewer.robot, drawing.places, viewer.q, *viewer.motion_now())
+            if shown:
+                acting = forces(viewer.robot, drawing.places, viewer.q, *viewer.motion_now())
+                self._unit = self._unit or scale(acting, LONGEST * drawing.size)
+                drawn = {unit: self.scale.value * x for unit, x in self._unit.items()}
+                found = arrows(acting, drawn, shown)
         except RobodynError as error:
-            self._say(str(error))
-            drawing.arrows.draw((), numbers=False)
-            self._legend.show(None, (), drawing.gaps.texts)
-            return
-        self._say("")
-        if self._unit is None:
-            self._unit = scale(acting, LONGEST * drawing.size)
-        drawn = self._unit.times(self.scale.value)
-        drawing.arrows.draw(arrows(acting, drawn, shown), numbers=self.numbers.value)
+            why = str(error)
+        self._say(why)
+        drawing.arrows.draw(found, numbers=self.numbers.value)
         self._legend.show(drawn, shown, drawing.gaps.texts)
 
     def _say(self, why: str) -> None:

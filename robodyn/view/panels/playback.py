@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-
-from robodyn.view.panels.viewer import PanelViewer
+from typing import Any
 
 #: Largest frame rate of playback [1/s].
 RATE = 30.0
@@ -14,7 +13,7 @@ RATE = 30.0
 class PlaybackPanel:
     """Play, pause, time and speed of a recorded motion."""
 
-    def __init__(self, viewer: PanelViewer) -> None:
+    def __init__(self, viewer: Any) -> None:
         self._viewer, gui = viewer, viewer.server.gui
         assert viewer.motion is not None
         self._stop = threading.Event()

@@ -6,7 +6,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.controllers import Filtered, JointPD, PointToPoint
-from robodyn.ros.engine.controlled_states import ControlledStates
+from robodyn.ros.rclpy.listener import ControlledStates
 
 Q0 = np.array([0.4, -0.3])
 

@@ -239,7 +239,7 @@ def test_bytes_that_are_no_message(domain, monkeypatch):
     def broken(most):
         raise ValueError("not enough bytes")
 
-    monkeypatch.setattr(sim._commands._entity, "take", broken, raising=False)
+    monkeypatch.setattr(sim._readers["~/commands"]._entity, "take", broken, raising=False)
     sim.receive()
     sim.receive()
     assert [text for text in said if "not of its topic" in text] == said

@@ -13,7 +13,7 @@ import robodyn as rd
 from robodyn.ros import StateNames, TrajectoryContent, TrajectoryPoint, trajectory_paths
 from robodyn.ros.engine.estimate import Estimator
 from robodyn.ros.engine.frames import description, multi_joint, transforms
-from robodyn.ros.engine.messages import split_stamp, wrench_content
+from robodyn.ros.engine.messages import wrench_content
 
 GRIPPER = """<robot name="gripper"><link name="palm"/>
 <link name="left"><inertial><mass value="1"/>
@@ -112,7 +112,7 @@ def test_missing_and_unknown_names_are_told():
 
 def test_wrenches_stand_in_the_frame_of_the_child():
     robot = rd.load("puma560")
-    content = wrench_content(robot, "joint2", np.arange(6.0), split_stamp(10))
+    content = wrench_content(robot, "joint2", np.arange(6.0), (0, 10))
     assert content.frame_id == robot.joints["joint2"].child
     assert content.torque.tolist() == [3.0, 4.0, 5.0]
     with pytest.raises(rd.ShapeError):

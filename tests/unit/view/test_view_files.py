@@ -11,7 +11,7 @@ import pytest
 import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError
 from robodyn.view import Viewer
-from robodyn.view.capture import checked_size, image_path, video_path, write_image, write_video
+from robodyn.view.capture import IMAGES, checked_size, path_of, video_path, write_image, write_video
 from robodyn.view.pages import find_browser, page_without_window
 from robodyn.view.recording import check_motion
 
@@ -68,10 +68,14 @@ def test_images_read_back(tmp_path):
     import imageio.v3
 
     image = np.random.default_rng(0).integers(0, 255, (20, 30, 3), np.uint8)
-    write_image(image_path(tmp_path / "robot.png"), image)
+    write_image(path_of(tmp_path / "robot.png", IMAGES), image)
     assert np.array_equal(imageio.v3.imread(tmp_path / "robot.png"), image)
     with pytest.raises(FileError, match="no such folder"):
         write_image(tmp_path / "none" / "robot.png", image)
+
+
+def image_path(path):
+    return path_of(path, IMAGES)
 
 
 @pytest.mark.parametrize("of, name", [(image_path, "robot.mp4"), (video_path, "robot.png")])

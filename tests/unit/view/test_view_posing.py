@@ -86,17 +86,18 @@ def test_orientations_as_rotation_vectors():
 def test_arrows_are_wrenches_at_the_joints(name):
     robot = rd.load(name)
     q = robot.random(2)
-    acting = forces(robot, LinkPlaces(robot).at(q), q)
+    acting = {(x.kind, x.joint): x for x in forces(robot, LinkPlaces(robot).at(q), q)}
     zero = np.zeros(robot.nv)
     wrenches = robot.joint_wrenches(q, zero, zero)
     for joint in robot.joint_names:
-        k = acting.names.index(joint)
+        force, moment = acting["forces", joint], acting["moments", joint]
         X = robot.frame_pose(q, robot.joints[joint].child)
-        assert np.allclose(acting.points[k], X[:3, 3])
-        assert np.allclose(acting.force[k], X[:3, :3] @ wrenches[joint][:3], atol=1e-6)
-        assert np.allclose(acting.moment[k], X[:3, :3] @ wrenches[joint][3:], atol=1e-6)
-        along = acting.motor_axes[acting.motor_names.index(joint)]
-        assert np.linalg.norm(along) == pytest.approx(1.0)
+        assert np.allclose(force.point, X[:3, 3]) and np.allclose(moment.point, X[:3, 3])
+        assert np.allclose(force.vector, X[:3, :3] @ wrenches[joint][:3], atol=1e-6)
+        assert np.allclose(moment.vector, X[:3, :3] @ wrenches[joint][3:], atol=1e-6)
+        torque = np.linalg.norm(acting["torques", joint].vector)
+        at = robot.joints[joint].v
+        assert torque == pytest.approx(np.abs(robot.inverse_dynamics(q, zero, zero)[at]).max())
 
 
 @pytest.fixture(scope="module")
