@@ -15,23 +15,20 @@ from .laws.lqr import LQR
 from .laws.operational_space import OperationalSpace
 from .laws.passivity_based import PassivityBased
 from .laws.time_varying_lqr import TimeVaryingLQR
-from .optimal.iterative_lqr import iterative_lqr
-from .optimal.multistart_lqr import multistart_lqr
-from .optimal.plan import Plan
+from .optimal.iterative_lqr import iterative_lqr, multistart_lqr
+from .optimal.plan_search import Plan
 from .optimal.quadratic_cost import QuadraticCost
 from .optimal.symbolic_cost import SymbolicCost
 from .references.recorded import Recorded
 from .references.reference import PointToPoint, SineReference
-from .references.s_curve import SCurve
 from .references.stretched import Stretched
 from .references.task_path import TaskPath
 from .references.time_optimal import TimeOptimal
-from .references.trapezoidal import Trapezoidal
+from .references.trapezoidal import SCurve, Trapezoidal
 from .wrappers.filtered import Filtered
 from .wrappers.noisy import Noisy
-from .wrappers.rate_limited import RateLimited
 from .wrappers.sampled import Sampled
-from .wrappers.saturated import Saturated
+from .wrappers.saturated import RateLimited, Saturated
 
 __all__ = [
     "LQR",

@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
+from robodyn import BasePath, Robot, SettingsError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 
-from ..support.gains import gain
+from ..support.gains import gain, real, reduce_by_fields
 from ..support.motor_space import motor_space
-from ..support.pickling import reduce_by_fields
 from ..support.plant import base_path, motor_speeds
 from ..support.symbols import base_at, times
 from ..wrappers.wrapping import first_forces
@@ -106,13 +105,6 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not isinstance(self.controller, PassivityBased):
-            raise ShapeError(
-                f"controller is {type(self.controller).__name__}, expected a "
-                "robodyn.controllers.PassivityBased, whose torques are linear in the parameters",
-                name="controller",
-                given=self.controller,
-            )
         _refuse_others(self.robot)
         directions, own = _learnt(self.robot, self.learnt)
         first = own if self.start is None else _numbers("start", self.start, own.shape)
@@ -222,15 +214,5 @@ def _learnt(robot: Robot, learnt: Learnt) -> tuple[FloatArray, FloatArray]:
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
-    try:
-        given = np.array(value, float)
-    except (TypeError, ValueError):
-        given = np.array(np.nan)
-    if given.shape != shape or not np.isfinite(given).all():
-        raise ShapeError(
-            f"{name} is {value!r}, expected finite numbers of shape {shape}",
-            name=name,
-            given=value,
-            expected=shape,
-        )
-    return given
+    expected = f"finite numbers of shape {shape}"
+    return real(name, value, expected, lambda x: x.shape == shape and np.isfinite(x))

@@ -10,16 +10,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, ShapeError
+from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 
+from ..support.frames import checked_wrench, in_world
 from ..support.gains import checked_call, gain, state_of
 from ..support.plant import base_path
 from ..support.symbols import base_at
-from ..support.wrench import checked_wrench, in_world
 from ..wrappers.wrapping import first_forces
 from .operational_space import OperationalSpace
 
@@ -82,13 +82,6 @@ class Admittance:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not isinstance(self.position, OperationalSpace):
-            raise ShapeError(
-                f"position is {type(self.position).__name__}, expected a "
-                "robodyn.controllers.OperationalSpace, which leads the frame",
-                name="position",
-                given=self.position,
-            )
         size = len(self.position.components)
         object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
         object.__setattr__(self, "_d", gain("damping", self.damping, size))

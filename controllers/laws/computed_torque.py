@@ -15,9 +15,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.motion.functions import Reference
 
-from ..support.gains import checked_call, checked_rates, gain, state_of
+from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
 from ..support.motor_torques import motor_torques
-from ..support.pickling import reduce_by_fields
 from ..support.plant import Base, base_path, motor_error
 from ..support.symbols import base_at, reference_at
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,19 +15,85 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import gain, state_of
-from ..support.momentum import Balance, balance
-from ..support.pickling import reduce_by_fields
-from ..support.plant import Base, base_path, motor_mask
-from ..support.symbols import base_at
-from ..wrappers.wrapping import (
-    first_forces,
-    initial_state_of,
-    inner_symbolic,
-    robot_of,
-    update_of,
-    wrapped,
-)
+from ..support.gains import gain, reduce_by_fields, state_of
+from ..support.motor_space import joint_space, motor_space
+from ..support.plant import Base, base_path, motor_mask, motor_speeds
+from ..support.symbols import base_at, times
+from ..wrappers import wrapping
+
+
+class _Momentum:
+    """``p = M v`` changes by ``C^T v - g + passive`` and forces [De Luca and Mattone 2003].
+
+    Of a model from one sample to the next; forces are computed along the ``speeds`` of these
+    indices.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot, self.speeds = robot, [*range(robot.nv)]
+
+    def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
+        """Terms at a sample: momentum, and its rate of change without forces, shape (..., nv).
+
+        Parameters
+        ----------
+        base : BaseMotion or None
+            From `symbols.base_at`.
+        """
+        robot = self._robot.at(t)
+        M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
+        rest = robot.passive_forces(q, v) - robot.gravity_forces(q)
+        return {"momentum": times(M, v), "rest": times(np.swapaxes(C, -1, -2), v) + rest}
+
+    def impulse(
+        self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
+    ) -> FloatArray:
+        """Impulse of forces of motors and from outside over a time ``h`` [s], shape (..., n).
+
+        It is the change of momentum that neither gravity nor the motion itself explains.
+        """
+        known = 0.5 * h * (before["rest"] + now["rest"])
+        return np.asarray(now["momentum"] - before["momentum"] - known)
+
+
+class _Inertia:
+    """``M w' + h`` is force, with the inertia at the motors of a linkage; as `_Momentum`."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.speeds = [*motor_speeds(robot)] if robot.nc else [*range(robot.nv)]
+        self._space = motor_space(robot) if robot.nc else joint_space(robot)
+
+    def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
+        """Inertia (..., n, n), bias forces and speeds (..., n)."""
+        known = self._space(q, v, base, t)
+        inertia = known.inertia + np.zeros((*v.shape[:-1], 1, 1))
+        return {"inertia": inertia, "bias": known.bias, "speeds": v[..., self.speeds]}
+
+    def impulse(
+        self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
+    ) -> FloatArray:
+        """Mean inertia times the change of speeds, and bias forces."""
+        inertia = 0.5 * (before["inertia"] + now["inertia"])
+        change = times(inertia, now["speeds"] - before["speeds"])
+        return np.asarray(change + 0.5 * h * (before["bias"] + now["bias"]))
+
+
+def balance(robot: Robot) -> _Momentum | _Inertia:
+    """The balance of a robot: of the momentum of trees, else of the inertia at the motors.
+
+    Both interpolate terms that depend on the state linearly between samples. The balance of
+    momentum is about five times more accurate, but needs the Coriolis matrix of a tree that
+    depends on nothing but its state.
+
+    Raises
+    ------
+    ActuationError
+        If there are loops and no motors, or more of these than motions.
+    """
+    state_alone = robot.base != "moving" and not robot.depends_on_time
+    if not robot.nc and state_alone and robot.coordinates != "minimal":
+        return _Momentum(robot)
+    return _Inertia(robot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +164,12 @@ class DisturbanceObserver:
     _gain: FloatArray = field(init=False, repr=False)
     _motors: FloatArray = field(init=False, repr=False)
     _path: BasePath | None = field(init=False, repr=False)
-    _balance: Balance = field(init=False, repr=False)
+    _balance: _Momentum | _Inertia = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
-        robot = robot_of(self)
+        object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
+        robot = wrapping.robot_of(self)
         object.__setattr__(self, "_balance", balance(robot))
         each = gain("gain", self.gain, robot.nv)
         object.__setattr__(self, "_gain", each[self._balance.speeds])
@@ -111,26 +178,26 @@ class DisturbanceObserver:
 
     __reduce__ = reduce_by_fields
 
-    symbolic = inner_symbolic
-    __call__ = first_forces
+    symbolic = wrapping.inner_symbolic
+    __call__ = wrapping.first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No disturbance, and the present momentum of the robot."""
-        q, v = state_of(robot_of(self), sample.q, sample.v)
-        inner = initial_state_of(self.controller, sample._replace(q=q, v=v))
+        q, v = state_of(wrapping.robot_of(self), sample.q, sample.v)
+        inner = wrapping.initial_state_of(self.controller, sample._replace(q=q, v=v))
         known = self._balance.at(q, v, base_at(self._path, sample.t), sample.t)
         return {"disturbance": np.zeros(v.shape, v.dtype), **known, INNER: inner}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces; the residual, and the terms of the momentum balance."""
-        q, v = state_of(robot_of(self), sample.q, sample.v)
+        q, v = state_of(wrapping.robot_of(self), sample.q, sample.v)
         base = base_at(self._path, sample.t)
         at, known = self._balance.speeds, self._balance.at(q, v, base, sample.t)
         part, gain = sample.function_of_dt(lambda h: _forgotten(h, self._gain))
         found = np.zeros(v.shape, v.dtype)
         impulse = self._balance.impulse(state, known, sample.h) - sample.impulse[..., at]
         found[..., at] = (1.0 - part) * state["disturbance"][..., at] + gain * impulse
-        own, inner = update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
+        own, inner = wrapping.update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
         return own - self._motors * found, {"disturbance": found, **known, INNER: inner}
 
 

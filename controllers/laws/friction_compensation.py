@@ -14,17 +14,10 @@ from robodyn.motion.functions import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import checked_rates, function, state_of
+from ..support.gains import checked_rates, state_of
 from ..support.plant import at_motors, motor_mask
 from ..support.symbols import reference_at
-from ..wrappers.wrapping import (
-    first_forces,
-    inner_state,
-    inner_symbolic,
-    robot_of,
-    update_of,
-    wrapped,
-)
+from ..wrappers import wrapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +70,9 @@ class FrictionCompensation:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
-        robot = robot_of(self)
-        if self.reference is not None:
-            what = "from the time [s] to position, velocity, acceleration"
-            function("reference", self.reference, what)
-        valid = isinstance(self.share, int | float | np.number)
-        if not (valid and 0.0 <= self.share <= 1.0):
+        object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
+        robot = wrapping.robot_of(self)
+        if not 0.0 <= self.share <= 1.0:
             raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
         object.__setattr__(self, "_motors", motor_mask(robot))
         object.__setattr__(self, "_model", _of_joints_alone(robot))
@@ -94,19 +83,19 @@ class FrictionCompensation:
                 "description gives none, or it was loaded with passive=False"
             )
 
-    symbolic = inner_symbolic
-    __call__ = first_forces
-    initial_state = inner_state
+    symbolic = wrapping.inner_symbolic
+    __call__ = wrapping.first_forces
+    initial_state = wrapping.inner_state
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces of the controller, plus the friction."""
-        robot, t = robot_of(self), sample.t
+        robot, t = wrapping.robot_of(self), sample.t
         q, v = state_of(robot, sample.q, sample.v)
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)
             speeds = at_motors(self._motors, checked_rates("velocities", wanted, robot.nv), v)
-        own, inner = update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
+        own, inner = wrapping.update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
         return np.asarray(own + self.share * self._compensation(t, q, speeds)), {INNER: inner}
 
     def _compensation(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:

@@ -12,8 +12,8 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, state_of
+from ..support.motor_torques import standing_forces, stands
 from ..support.plant import Base, base_path, by_motors, motor_speeds
-from ..support.standing import standing_forces, stands
 from ..support.symbols import base_at, is_symbolic
 
 

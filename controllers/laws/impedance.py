@@ -13,11 +13,10 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.tracing import SymbolicTime
 
-from ..support.gains import checked_call, function, gain
-from ..support.pickling import reduce_by_fields
+from ..support.frames import checked_wrench, in_world
+from ..support.gains import checked_call, gain, reduce_by_fields
 from ..support.plant import Base, refuse_passive
 from ..support.task_space import COMPONENTS, Reference, Task
-from ..support.wrench import checked_wrench, in_world
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +96,7 @@ class Impedance:
             )
         why = "a frame gives way by those without a motor, whatever its stiffness"
         refuse_passive(self.robot, why, floats=False)
-        task = Task(
-            self.robot,
-            self.frame,
-            self.reference,
-            self.components,
-            self.posture,
-            (self.posture_stiffness, self.posture_damping),
-            self.base,
-            self.least,
-        )
+        task = Task(self)
         object.__setattr__(self, "components", tuple(task.rows))
         object.__setattr__(self, "_task", task)
         object.__setattr__(self, "_k", gain("stiffness", self.stiffness, task.size))
@@ -115,8 +105,6 @@ class Impedance:
         if m is not None:
             m = gain("inertia", m, task.size, positive=True)
         object.__setattr__(self, "_m", m)
-        if self.wrench is not None:
-            function("wrench", self.wrench, "from the time [s] to force and moment, shape (6,)")
 
     __reduce__ = reduce_by_fields
 

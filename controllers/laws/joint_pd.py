@@ -13,8 +13,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.motion.functions import Reference
 
-from ..support.gains import checked_call, checked_rates, gain, state_of
-from ..support.pickling import reduce_by_fields
+from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
 from ..support.plant import Base, at_motors, motor_error, motor_mask
 from ..support.symbols import reference_at
 from .gravity_compensation import GravityCompensation

@@ -18,11 +18,10 @@ from robodyn.state_space import Mode, StateSpace
 from robodyn.tolerances import ACTUATION_RANK, DECAYING_POLE, REST_ACCELERATION
 
 from ..optimal.weights import weights
-from ..support.gains import checked_call, state_of
+from ..support.gains import checked_call, reduce_by_fields, state_of
 from ..support.linear_feedback import StateError, linear_feedback, state_error
-from ..support.pickling import reduce_by_fields
+from ..support.motor_torques import standing_forces, stands
 from ..support.plant import by_motors, motor_speeds
-from ..support.standing import standing_forces, stands
 from ..support.symbols import times
 
 
@@ -204,12 +203,8 @@ def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None
 
 def _places(robot: Robot, model: StateSpace) -> tuple[int, ...]:
     """Indices of the states of a model among displacements and speeds of all joints."""
-    index = dict[str, int]()
-    for name in robot.joint_names:
-        at = range(robot.joints[name].v.start, robot.joints[name].v.stop)
-        index |= {name if len(at) == 1 else f"{name}[{k - at.start}]": k for k in at}
-    first = {"q": 0, "v": robot.nv}
-    return tuple(first[state[0]] + index[state[2:]] for state in model.states)
+    names, first = speed_names(robot), {"q": 0, "v": robot.nv}
+    return tuple(first[state[0]] + names.index(state[2:]) for state in model.states)
 
 
 def _regulator(

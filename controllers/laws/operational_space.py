@@ -13,8 +13,7 @@ from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 
-from ..support.gains import checked_call, gain
-from ..support.pickling import reduce_by_fields
+from ..support.gains import checked_call, gain, reduce_by_fields
 from ..support.plant import Base
 from ..support.task_space import COMPONENTS, Reference, Shift, Task
 
@@ -101,16 +100,7 @@ class OperationalSpace:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        task = Task(
-            self.robot,
-            self.frame,
-            self.reference,
-            self.components,
-            self.posture,
-            (self.posture_stiffness, self.posture_damping),
-            self.base,
-            self.least,
-        )
+        task = Task(self)
         k = gain("stiffness", self.stiffness, task.size)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
         object.__setattr__(self, "components", tuple(task.rows))

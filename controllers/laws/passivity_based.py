@@ -15,19 +15,10 @@ from robodyn.array_types import FloatArray
 from robodyn.motion.functions import Reference
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
-from ..support.gains import checked_call, checked_rates, gain, state_of
+from ..support import plant
+from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
 from ..support.motor_space import Coriolis, motor_coriolis, motor_space
 from ..support.motor_torques import MotorTorques, motor_torques
-from ..support.pickling import reduce_by_fields
-from ..support.plant import (
-    Base,
-    at_motors,
-    base_path,
-    motor_error,
-    motor_mask,
-    motor_speeds,
-    refuse_passive,
-)
 from ..support.symbols import base_at, reference_at
 
 
@@ -81,7 +72,7 @@ class PassivityBased:
     reference: Reference
     gain: ArrayLike
     rate: ArrayLike = 10.0
-    base: Base | None = None
+    base: plant.Base | None = None
     _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
     _gain: FloatArray = field(init=False, repr=False)
     _rate: FloatArray = field(init=False, repr=False)
@@ -93,11 +84,11 @@ class PassivityBased:
     def __post_init__(self) -> None:
         check_fields(self)
         _refuse_others(self.robot)
-        object.__setattr__(self, "_error", motor_error(self.robot))
+        object.__setattr__(self, "_error", plant.motor_error(self.robot))
         object.__setattr__(self, "_gain", gain("gain", self.gain, self.robot.nv))
         object.__setattr__(self, "_rate", gain("rate", self.rate, self.robot.nv))
-        object.__setattr__(self, "_mask", motor_mask(self.robot))
-        object.__setattr__(self, "_path", base_path(self.robot, self.base))
+        object.__setattr__(self, "_mask", plant.motor_mask(self.robot))
+        object.__setattr__(self, "_path", plant.base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot))
         object.__setattr__(self, "_coriolis", motor_coriolis(self.robot))
 
@@ -117,7 +108,7 @@ class PassivityBased:
         """``s^T M s / 2`` of motors, shape (...) [J]."""
         q, v = state_of(self.robot, q, v)
         s, _ = self.sliding(t, q, v)
-        s = s[..., list(motor_speeds(self.robot))]
+        s = s[..., list(plant.motor_speeds(self.robot))]
         M = motor_space(self.robot)(q, v, base_at(self._path, t), t).inertia
         return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", s, M, s))
 
@@ -126,8 +117,8 @@ class PassivityBased:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = at_motors(self._mask, checked_rates("velocities", v_ref, self.robot.nv))
-        a_ref = at_motors(self._mask, checked_rates("accelerations", a_ref, self.robot.nv))
+        v_ref = plant.at_motors(self._mask, checked_rates("velocities", v_ref, self.robot.nv))
+        a_ref = plant.at_motors(self._mask, checked_rates("accelerations", a_ref, self.robot.nv))
         lag = v_ref - v
         s = -self._mask * lag - self._rate * self._error(q, q_ref)
         return s, self._mask * (a_ref + self._rate * lag)
@@ -136,7 +127,7 @@ class PassivityBased:
 def _refuse_others(robot: Robot) -> None:
     """Refuse robots of which the energy of motors is not that of all motions."""
     why = "passivity-based control needs a motor for each; take ComputedTorque"
-    refuse_passive(robot, why, floats=True)
+    plant.refuse_passive(robot, why, floats=True)
     for name in coordinates_of_motors(robot):
         if not robot.joints[name].kind.coordinates.flat:
             raise ActuationError(

@@ -13,29 +13,17 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
 from robodyn.literals import IntegratorName
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.driven_joints import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import (
-    jacobian_of_steps,
-    robot_of_steps,
-    steps_along,
-)
+from robodyn.simulation.sensitivity import step_jacobian
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..optimal.quadratic_cost import Expansion
 from ..optimal.riccati import Forces, best_forces
 from ..optimal.weights import weights
-from ..support.gains import checked_call, state_of
-from ..support.linear_feedback import (
-    StateError,
-    StepSlope,
-    linear_feedback,
-    slope_of_steps,
-    state_error,
-)
-from ..support.pickling import reduce_by_fields
+from ..support import linear_feedback
+from ..support.gains import checked_call, reduce_by_fields, state_of
 from ..support.plant import motor_speeds
 from .lqr import LQR
 
@@ -110,8 +98,8 @@ class TimeVaryingLQR:
     gains: FloatArray = field(init=False, repr=False)
     cost_to_go: FloatArray = field(init=False, repr=False)
     _motors: tuple[int, ...] = field(init=False, repr=False)
-    _error: StateError = field(init=False, repr=False)
-    _slope: StepSlope | None = field(init=False, repr=False)
+    _error: linear_feedback.StateError = field(init=False, repr=False)
+    _slope: linear_feedback.StepSlope | None = field(init=False, repr=False)
     _after: tuple[FloatArray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,8 +110,8 @@ class TimeVaryingLQR:
         if self.then is not None:
             _check_next(self.robot, self.then, driven)
         object.__setattr__(self, "_motors", motors)
-        object.__setattr__(self, "_error", state_error(self.robot))
-        object.__setattr__(self, "_slope", slope_of_steps(self.robot))
+        object.__setattr__(self, "_error", linear_feedback.state_error(self.robot))
+        object.__setattr__(self, "_slope", linear_feedback.slope_of_steps(self.robot))
         found = self._forces()
         object.__setattr__(self, "gains", found.gains)
         object.__setattr__(self, "cost_to_go", found.cost_to_go)
@@ -141,7 +129,7 @@ class TimeVaryingLQR:
             wanted = self._wanted(t)
         q_ref, v_ref, tau, K = wanted
         error = self._error(q, v, q_ref, v_ref)
-        return linear_feedback(self._motors, self.robot.nv, tau, K, error)
+        return linear_feedback.linear_feedback(self._motors, self.robot.nv, tau, K, error)
 
     def _forces(self) -> Forces:
         """The law of least cost near the motion."""
@@ -151,8 +139,10 @@ class TimeVaryingLQR:
         Q = weights("state", self.state, 2 * nv, what)
         R = weights("effort", self.effort, m, "forces of motors", definite=True)
         Q_end = self._final_weights(Q, what)
-        jacobian = jacobian_of_steps(robot, run, self.integrator, self.controlled, self.locked)
-        F = steps_along(robot, run, jacobian, 0, n, self.integrator)
+        jacobian = step_jacobian.jacobian_of_steps(
+            robot, run, self.integrator, self.controlled, self.locked
+        )
+        F = step_jacobian.steps_along(robot, run, jacobian, 0, n, self.integrator)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
         L = np.zeros((2 * nv + m, 2 * nv + m))
         L[: 2 * nv, : 2 * nv], L[2 * nv :, 2 * nv :] = Q, R
@@ -210,7 +200,7 @@ class TimeVaryingLQR:
 
 
 def _check(robot: Robot, run: Trajectory) -> None:
-    own = robot_of_steps(run)
+    own = step_jacobian.robot_of_steps(run)
     if (own.nq, own.nv) != (robot.nq, robot.nv) or run.q.ndim != 2 or len(run.t) < 2:
         raise ShapeError(
             f"run is {run!r}, expected one motion of {robot.name!r}, of a step or more", name="run"
@@ -225,7 +215,6 @@ def _check(robot: Robot, run: Trajectory) -> None:
 
 
 def _check_next(robot: Robot, then: LQR, driven: tuple[int, ...]) -> None:
-    expect("then", then, LQR)
     if driven:
         raise SettingsError(
             f"then= is a law for all motors of {robot.name!r}, and in the motion joints were driven"

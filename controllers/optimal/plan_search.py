@@ -1,24 +1,21 @@
-"""Iterations of iLQR: linearise a motion, solve the Riccati recursion, search along the line."""
+"""A plan, and its search by the iterations of iLQR.
+
+Each linearises a motion, solves the Riccati recursion, and searches along the line.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import (
-    RobodynError,
-    Robot,
-    ShapeError,
-    Trajectory,
-    get_num_threads,
-    simulate,
-)
+from robodyn import RobodynError, Robot, ShapeError, Trajectory, get_num_threads, simulate
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.caller import warn
@@ -34,14 +31,55 @@ from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
+from ..support.motor_torques import standing_forces, stands
 from ..support.plant import motor_speeds
-from ..support.standing import standing_forces, stands
 from .descent import Descent, MotionCost
-from .forward_pass import ForwardPass, Samples, Tables
-from .plan import Plan
-from .plan_law import PlanLaw
+from .forward_pass import ForwardPass, PlanLaw, Samples, Tables
 from .quadratic_cost import Cost, Expansion, check_cost, expanded
 from .riccati import Forces, best_forces
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A motion and the forces that make it.
+
+    Attributes
+    ----------
+    run : Trajectory
+        The motion, as `robodyn.simulate` computes it from these forces, one sample for each step.
+    gains : ndarray, shape (n, m, 2 nv)
+        Gains of the optimal feedback near the motion, from deviations of positions and speeds to
+        changes of the forces of the m motors; zero for forces at a limit.
+    costs : ndarray, shape (iterations + 1,)
+        Costs of the successive motions.
+    converged : bool
+        The gradient of the cost with respect to forces is small, except for forces at limits.
+    reason : str
+        Why the search ended.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import QuadraticCost, iterative_lqr
+    >>> robot = rd.load("double_pendulum")
+    >>> cost = QuadraticCost(robot, goal=[0.5, 0.0])
+    >>> plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=0.5, step=0.05)
+    >>> plan.converged, bool(plan.costs[-1] <= plan.costs[0])
+    (True, True)
+    """
+
+    run: Trajectory
+    gains: FloatArray
+    costs: FloatArray
+    converged: bool
+    reason: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan of {self.run.t[-1]:g} s: cost {self.costs[-1]:.6g} after "
+            f"{len(self.costs) - 1} iterations, {self.reason}>"
+        )
+
 
 #: Fractions of a change of forces that are tried, one after the other.
 PARTS = np.asarray(0.5 ** np.arange(10), float)
@@ -139,11 +177,8 @@ class PlanSearch:
         """
         given = self._holding(start.q0) if start.tau is None else start.tau
         first = self._law.follow(self._first(given))
-        state: dict[str, Any] = {"q0": start.q0, "v0": start.v0}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of motions on the way
-                return simulate(self._robot, first, **state, limits="ignore", **self._given)
+            return self._simulated(first, start.q0, start.v0)
         except SimulationError as error:
             if not name:
                 raise
@@ -255,11 +290,7 @@ class PlanSearch:
         return run.q[:-1], run.v[:-1], planned, forces.change, forces.gains
 
     def _cheaper(
-        self,
-        motion: MotionCost,
-        forces: Forces,
-        part: float,
-        tried: Samples | Trajectory | None,
+        self, motion: MotionCost, forces: Forces, part: float, tried: Samples | Trajectory | None
     ) -> MotionCost | None:
         """A motion with its cost, if a fraction of a change has reduced it enough."""
         promised = -part * (forces.gain[0] + part * forces.gain[1])
@@ -284,13 +315,16 @@ class PlanSearch:
 
     def _tried(self, part: float, tables: Tables, run: Samples | Trajectory) -> Trajectory | None:
         """The motion for a fraction of a change, by `simulate`; ``None`` if it breaks down."""
-        law, start = self._law.lead(*tables, part=part), {"q0": run.q[0], "v0": run.v[0]}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of motions on the way
-                return simulate(self._robot, law, **start, limits="ignore", **self._given)
+            return self._simulated(self._law.lead(*tables, part=part), run.q[0], run.v[0])
         except RobodynError:
             return None
+
+    def _simulated(self, law: PlanLaw, q0: ArrayLike, v0: ArrayLike | None) -> Trajectory:
+        """A motion on the way, of which nothing is said."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return simulate(self._robot, law, q0=q0, v0=v0, limits="ignore", **self._given)
 
 
 def _limits(robot: Robot, given: ArrayLike | None) -> FloatArray:

@@ -29,15 +29,7 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
         If it is neither, or not symmetric, or a weight is negative, or, where it has to be
         definite, zero.
     """
-    try:
-        given = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"{name} is {value!r}, expected a number, ({size},) or ({size}, {size}) numbers: {of}",
-            name=name,
-            given=value,
-            expected=(size, size),
-        ) from None
+    given = np.asarray(value, float)
     if given.shape not in ((), (size,), (size, size)):
         raise ShapeError(
             f"{name} has shape {given.shape}, expected a number, ({size},) or "

@@ -11,13 +11,7 @@ from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.model.virtual_work import joint_forces
-from robodyn.simulation.limits.bounds import (
-    limited_motors,
-    limits_depend_on_motors,
-    motor_bounds,
-    motor_joint_bounds,
-    own_effort_bounds,
-)
+from robodyn.simulation.limits import bounds
 from robodyn.simulation.loads.column_names import motor_names, speed_names
 from robodyn.tolerances import LOOP_OPEN
 
@@ -40,7 +34,7 @@ def path_torques(robot: Robot) -> PathTorques:
     if robot.nc:
         by_motors = motor_torques(robot)
         of_joints = lambda q, v, a: by_motors(q, v, a, None, 0.0)  # noqa: E731
-    if not limits_depend_on_motors(robot):
+    if not bounds.limits_depend_on_motors(robot):
         return of_joints
 
     def with_motors(q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
@@ -48,18 +42,24 @@ def path_torques(robot: Robot) -> PathTorques:
         matrix = lambda: robot.actuation_matrix(q)  # noqa: E731
         f = joint_forces(robot.model, matrix, tau)
         own = [f] if robot.model.gearing.elsewhere else []
-        return np.concatenate([tau, *own, *(x.torques(f) for x in limited_motors(robot))], axis=-1)
+        return np.concatenate(
+            [tau, *own, *(x.torques(f) for x in bounds.limited_motors(robot))], axis=-1
+        )
 
     return with_motors
 
 
 def _motors(robot: Robot) -> tuple[FloatArray, list[str]]:
     """Limits and names of what `path_torques` has after the torques of joints."""
-    elsewhere, coupled = robot.model.gearing.elsewhere, limited_motors(robot)
-    limits = [motor_joint_bounds(robot)] if elsewhere and limits_depend_on_motors(robot) else []
+    elsewhere, coupled = robot.model.gearing.elsewhere, bounds.limited_motors(robot)
+    limits = (
+        [bounds.motor_joint_bounds(robot)]
+        if elsewhere and bounds.limits_depend_on_motors(robot)
+        else []
+    )
     names = [*motor_names(robot)] if limits else []
     names += [name for x in coupled for name in x.joints]
-    return np.concatenate([np.zeros(0), *limits, *map(motor_bounds, coupled)]), names
+    return np.concatenate([np.zeros(0), *limits, *map(bounds.motor_bounds, coupled)]), names
 
 
 def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
@@ -96,7 +96,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
     of_motors = _motors(robot)[0]
     if torque is not None:
         return np.concatenate([limit("torque", torque, robot.nv), np.full(len(of_motors), np.inf)])
-    given = own_effort_bounds(robot)
+    given = bounds.own_effort_bounds(robot)
     if robot.nc:  # other joints have no torque
         given = np.where(motor_mask(robot) > 0.0, given, np.inf)
     given = np.concatenate([given, of_motors])

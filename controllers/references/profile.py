@@ -182,20 +182,14 @@ def check_reference(name: str, given: Any) -> None:
     ------
     ShapeError
     """
-    if not callable(given):
-        what = type(given).__name__
-    else:
-        try:
-            _q, _v, _a = given(0.0)
-        except PathError:
-            raise
-        except (TypeError, ValueError) as error:
-            what = f"a function that gives no three arrays at t = 0 s ({error})"
-        else:
-            return
-    raise ShapeError(
-        f"{name} is {what}, expected a function from the time [s] to position, velocity, "
-        "acceleration",
-        name=name,
-        given=given,
-    )
+    try:
+        _q, _v, _a = given(0.0)
+    except PathError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"{name} is a function that gives no three arrays at t = 0 s ({error}), expected one "
+            "from the time [s] to position, velocity, acceleration",
+            name=name,
+            given=given,
+        ) from None

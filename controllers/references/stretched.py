@@ -17,12 +17,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import TIME_SCALE_PRECISION
 
 from ..support.gains import checked_call
-from .path_torques import (
-    check_closed,
-    path_torques,
-    torque_limits,
-    torque_too_small,
-)
+from .path_torques import check_closed, path_torques, torque_limits, torque_too_small
 from .profile import check_reference, duration_of, limit
 
 #: Instants at which limits are checked.
@@ -61,8 +56,6 @@ class Stretched:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not callable(self.reference):
-            check_reference("reference", self.reference)
         factor = number("factor", self.factor)
         if not 0.0 < factor < np.inf:
             raise SettingsError(f"factor is {factor!r}, expected a positive number")

@@ -18,12 +18,7 @@ from robodyn.motion.samples import spline, within
 
 from ..support.gains import checked_call
 from ..support.linear_feedback import is_flat
-from .path_torques import (
-    check_closed,
-    path_torques,
-    torque_limits,
-    torque_too_small,
-)
+from .path_torques import check_closed, path_torques, torque_limits, torque_too_small
 from .profile import check_reference, limit
 from .reachability import Way, quickest
 from .stretched import time_scale_within
@@ -269,8 +264,7 @@ def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray
     if short.any():
         k = int(short.argmax())
         raise PathError(
-            f"the path jumps between t = {at[k]:.6g} s and {at[k + 1]:.6g} s",
-            time=float(at[k]),
+            f"the path jumps between t = {at[k]:.6g} s and {at[k + 1]:.6g} s", time=float(at[k])
         )
     way: Way = spline(s, rows)
     back = np.append((steps[1:] * steps[:-1]).sum(axis=1) < 0.0, False)

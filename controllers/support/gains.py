@@ -1,4 +1,4 @@
-"""Checks of gains, and of arguments and results of controllers and references."""
+"""Arguments of controllers: checks of gains and of what references return, and pickling by them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -48,19 +49,6 @@ def _refuse(name: str, given: Any) -> None:
         numbers(name, given)
     else:
         number(name, given)
-
-
-def function(name: str, given: Any, of: str) -> None:
-    """Check that an object can be called.
-
-    Raises
-    ------
-    ShapeError
-    """
-    if not callable(given):
-        raise ShapeError(
-            f"{name} is {given!r}, expected a function {of}", name=name, given=given, expected=of
-        )
 
 
 def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -172,3 +160,36 @@ def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDA
         )
     gains.flags.writeable = False
     return gains
+
+
+def real(
+    name: str, value: Any, expected: str, fits: Callable[[FloatArray], Any]
+) -> NDArray[np.float64]:
+    """Numbers of an argument that fit, in an array of their own that nobody writes into.
+
+    Parameters
+    ----------
+    expected : str
+        For the message.
+    fits : callable
+        From the array to whether it is right.
+
+    Raises
+    ------
+    ShapeError
+    """
+    given = np.array(value, float)
+    if not np.all(fits(given)):
+        raise ShapeError(f"{name} is {value!r}, expected {expected}", name=name, given=value)
+    given.flags.writeable = False
+    return given
+
+
+def reduce_by_fields(controller: Any) -> tuple[type, tuple[Any, ...]]:
+    """The class of a controller and what it was called with, for ``__reduce__``.
+
+    Private attributes hold functions within functions, which cannot be pickled; the constructor
+    makes them again.
+    """
+    given = (getattr(controller, field.name) for field in fields(controller) if field.init)
+    return type(controller), tuple(given)

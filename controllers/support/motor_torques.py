@@ -1,4 +1,4 @@
-"""Inverse dynamics with motors alone: torques for desired accelerations of the motors."""
+"""Inverse dynamics with motors alone: their torques for accelerations, and those that stand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from robodyn.array_types import FloatArray
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.guarded import if_not_negative
-from robodyn.tolerances import UNCOUPLED_MOTOR
+from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 
 from .frames import mobility
 from .motor_space import motor_space
 from .plant import at_motors, motor_mask, motor_speeds, speeds_of
-from .standing import least, standing_forces, stands
 from .symbols import is_symbolic, times
 
 #: (q, v, a, base, t) -> tau, each over all speeds; the base as `symbols.base_at` gives it.
@@ -41,19 +40,10 @@ def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> Mo
     if controlled is not None and (chosen := speeds_of(robot, controlled)) != motors:
         return _of_others(robot, motors, chosen)
     if len(motors) == robot.nv and not robot.nc:
-        return _of_all_joints(robot)
+        return lambda q, v, a, base, t: robot.at(t).inverse_dynamics(q, v, a, base=base)
     if independent(robot, robot.at(0.0).neutral(), motors):
         return _of_driven_motors(robot, motors)
     return _of_redundant_motors(robot, motors)
-
-
-def _of_all_joints(robot: Robot) -> MotorTorques:
-    """Inverse dynamics."""
-
-    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
-        return robot.at(t).inverse_dynamics(q, v, a, base=base)
-
-    return torques
 
 
 def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
@@ -131,3 +121,42 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
         return mask * now.inverse_dynamics(q, v, fitting, base=base)
 
     return torques
+
+
+def stands(robot: Robot) -> bool:
+    """Whether the base is floating, and loops or constraints act."""
+    return robot.base == "floating" and bool(robot.nc)
+
+
+def standing_forces(
+    robot: Robot, q: FloatArray, v: FloatArray, a: FloatArray, motors: tuple[int, ...]
+) -> FloatArray:
+    """Forces of the motors alone, of least norm, with which constraints give accelerations.
+
+    Nothing pushes the base: ``M a + h = S tau + K^T lam`` with the columns ``S`` of the motors.
+    Where motors cannot give these accelerations it holds as nearly as it can.
+
+    Parameters
+    ----------
+    robot : Robot
+        At a time.
+    q, v, a : ndarray, shape (..., nq), (..., nv), (..., nv)
+    motors : tuple of int
+        Speeds at which they act.
+
+    Returns
+    -------
+    tau : ndarray, shape (..., nv) [N m, N]
+    """
+    needed = times(robot.mass_matrix(q), a) + robot.bias_forces(q, v)
+    K_T = np.swapaxes(robot.loop_jacobian(q), -1, -2)
+    S = np.eye(robot.nv)[:, list(motors)]
+    borne = K_T @ np.linalg.pinv(K_T, rcond=CONSTRAINT_RANK)  # what constraints bear of forces
+    tau = np.zeros(needed.shape)
+    tau[..., list(motors)] = least(S - borne @ S, needed - times(borne, needed))
+    return tau
+
+
+def least(A: FloatArray, y: FloatArray) -> FloatArray:
+    """``x`` of least norm with ``A x`` as near to ``y`` as can be."""
+    return times(np.asarray(np.linalg.pinv(A, rcond=CONSTRAINT_RANK), np.float64), y)

@@ -145,10 +145,4 @@ def base_path(robot: Robot, base: Base | None) -> BasePath | None:
         )
     if isinstance(base, BaseMotion):
         return BasePath(lambda t: base)
-    if not callable(base):
-        raise ShapeError(
-            f"base is {type(base).__name__}, expected a robodyn.BaseMotion or a function of time",
-            name="base",
-            given=base,
-        )
     return base if isinstance(base, BasePath) else BasePath(base)

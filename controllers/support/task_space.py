@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +21,9 @@ from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of
 from .frames import mobility, rotation_error
-from .gains import checked_rates, function, gain, state_of
+from .gains import checked_rates, gain, state_of
 from .motor_space import MotorSpace, motor_space
-from .plant import Base, base_path, motor_error, motor_speeds
+from .plant import base_path, motor_error, motor_speeds
 from .symbols import base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
@@ -77,45 +76,25 @@ class Task:
 
     Parameters
     ----------
-    reference : callable
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of a robot whose frame has
-        the desired motion.
-    components : sequence of int
-        Controlled components of linear x, y, z and angular x, y, z, in world axes.
-    posture : array_like, shape (nq,), or None
-        Desired posture in the null space. ``None``: that of the reference.
-    posture_gains : (stiffness, damping)
-        Each a number or (nv,) [1/s^2], [1/s]. Damping ``None`` is critical.
-    base : BaseMotion or callable, optional
-    least : float [m/rad, 1]
-        Least distance from singularity; below it, accelerations are damped.
+    law : OperationalSpace or Impedance
+        Whose fields say which frame, along what and how.
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        frame: str,
-        reference: Reference,
-        components: Sequence[int],
-        posture: ArrayLike | None,
-        posture_gains: tuple[ArrayLike, ArrayLike | None],
-        base: Base | None,
-        least: float,
-    ) -> None:
-        function("reference", reference, "from the time [s] to position, velocity, acceleration")
-        self._robot, self._frame, self._reference = robot, frame, reference
-        self._rows = rows_of(components)
+    def __init__(self, law: Any) -> None:
+        robot: Robot = law.robot
+        self._robot, self._frame, self._reference = robot, law.frame, law.reference
+        self._rows = rows_of(law.components)
         self._motors = list(motor_speeds(robot))
         self._space = motor_space(robot)
-        self._path: BasePath | None = base_path(robot, base)
-        self._posture = _fixed(robot, posture)
-        k = gain("posture_stiffness", posture_gains[0], robot.nv)
-        d = 2.0 * np.sqrt(k) if posture_gains[1] is None else posture_gains[1]
+        self._path: BasePath | None = base_path(robot, law.base)
+        self._posture = _fixed(robot, law.posture)
+        k = gain("posture_stiffness", law.posture_stiffness, robot.nv)
+        d = 2.0 * np.sqrt(k) if law.posture_damping is None else law.posture_damping
         self._k, self._d = k, gain("posture_damping", d, robot.nv)
         self._difference = motor_error(robot)
-        self._least = number("least", least)
+        self._least = number("least", law.least)
         if not 0.0 < self._least < np.inf:
-            raise SettingsError(f"least is {least!r}, expected a positive number")
+            raise SettingsError(f"least is {law.least!r}, expected a positive number")
         self._given_warnings: dict[str | tuple[str, type[Warning], int], int] = {}
         self._refuse_impossible()
 

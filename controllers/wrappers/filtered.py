@@ -16,15 +16,7 @@ from robodyn.literals import Signal
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from .wrapping import (
-    first_forces,
-    fitting,
-    initial_state_of,
-    inner_symbolic,
-    positive,
-    update_of,
-    wrapped,
-)
+from ..wrappers import wrapping
 
 #: The largest order; with a larger one, partial fractions lose digits.
 MAX_ORDER = 8
@@ -83,41 +75,43 @@ class Filtered:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
-        object.__setattr__(self, "_cutoff", positive("cutoff", self.cutoff))
-        whole = isinstance(self.order, int | np.integer) and not isinstance(self.order, bool)
-        if not (whole and 1 <= self.order <= MAX_ORDER):
+        object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
+        object.__setattr__(self, "_cutoff", wrapping.positive("cutoff", self.cutoff))
+        if not 1 <= self.order <= MAX_ORDER:
             raise SettingsError(
                 f"order is {self.order!r}, expected a whole number, 1 to {MAX_ORDER}"
             )
         object.__setattr__(self, "_modes", _butterworth(self.order))
 
-    symbolic = inner_symbolic
-    __call__ = first_forces
+    symbolic = wrapping.inner_symbolic
+    __call__ = wrapping.first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The filter at rest."""
         if self.signal == "speed":
             own = self._at_rest(np.asarray(sample.v))
             sample = sample._replace(v=own["filtered"])
-            return {**own, INNER: initial_state_of(self.controller, sample)}
-        inner = initial_state_of(self.controller, sample)
-        return {**self._at_rest(update_of(self.controller, sample, inner)[0]), INNER: inner}
+            return {**own, INNER: wrapping.initial_state_of(self.controller, sample)}
+        inner = wrapping.initial_state_of(self.controller, sample)
+        return {
+            **self._at_rest(wrapping.update_of(self.controller, sample, inner)[0]),
+            INNER: inner,
+        }
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces, and the state of the filter."""
         if self.signal == "speed":
             own = self._moved(sample, np.asarray(sample.v), state)
             sample = sample._replace(v=own["filtered"])
-            tau, inner = update_of(self.controller, sample, state[INNER])
+            tau, inner = wrapping.update_of(self.controller, sample, state[INNER])
             return tau, {**own, INNER: inner}
-        tau, inner = update_of(self.controller, sample, state[INNER])
+        tau, inner = wrapping.update_of(self.controller, sample, state[INNER])
         own = self._moved(sample, tau, state)
         return own["filtered"], {**own, INNER: inner}
 
     def _at_rest(self, u: FloatArray) -> dict[str, Any]:
         """The filter whose input has always been ``u``: real and imaginary part of each mode."""
-        cutoff, states = fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
+        cutoff, states = wrapping.fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
         for pole, _ in self._modes:
             x = -1.0 / (pole * cutoff)
             states += [x.real * u, x.imag * u]
@@ -125,7 +119,7 @@ class Filtered:
 
     def _moved(self, sample: ControllerSample, u: FloatArray, state: State) -> dict[str, Any]:
         """The filter after its input has come to ``u``."""
-        cutoff, states = fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
+        cutoff, states = wrapping.fitting("cutoff", self._cutoff, u.shape[-1]), list[FloatArray]()
         poles = np.array([pole for pole, _ in self._modes])
         grown = sample.function_of_dt(lambda h: _over(h, poles, cutoff))
         before, last = state["states"], state["input"]
@@ -135,7 +129,7 @@ class Filtered:
 
     def _state(self, states: list[FloatArray], u: FloatArray) -> dict[str, Any]:
         """The state of the filter with its output."""
-        cutoff, y = fitting("cutoff", self._cutoff, u.shape[-1]), np.zeros(u.shape)
+        cutoff, y = wrapping.fitting("cutoff", self._cutoff, u.shape[-1]), np.zeros(u.shape)
         for (_, weight), re, im in zip(self._modes, states[::2], states[1::2], strict=True):
             y = y + weight.real * cutoff * re - weight.imag * cutoff * im
         return {"filtered": y, "states": states, "input": u}

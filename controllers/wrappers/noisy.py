@@ -18,12 +18,7 @@ from robodyn.simulation.control.controller import INNER, State
 from robodyn.tolerances import SAME_NOISE
 
 from ..support.gains import checked_call
-from .wrapping import (
-    first_forces,
-    initial_state_of,
-    update_of,
-    wrapped,
-)
+from ..wrappers import wrapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +72,9 @@ class Noisy:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
         for name in ("position", "velocity"):
-            try:
-                given = np.array(getattr(self, name), float)
-            except (TypeError, ValueError):
-                given = np.array(np.nan)
+            given = np.array(getattr(self, name), float)
             if not np.all(np.isfinite(given) & (given >= 0.0)):
                 raise SettingsError(
                     f"{name} is {getattr(self, name)!r}, expected standard deviations >= 0"
@@ -91,21 +83,20 @@ class Noisy:
             object.__setattr__(self, name, given)
         for name, bits in (("seed", 128), ("motion", 64)):
             x = getattr(self, name)
-            whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
-            if not (whole and 0 <= x < 2**bits):
+            if not 0 <= x < 2**bits:
                 raise SettingsError(
                     f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
                 )
 
-    __call__ = first_forces
+    __call__ = wrapping.first_forces
 
     def initial_state(self, sample: ControllerSample) -> State:
         """The state of the controller in it."""
-        return {INNER: initial_state_of(self.controller, self._seen(sample))}
+        return {INNER: wrapping.initial_state_of(self.controller, self._seen(sample))}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
         """Forces of the controller for the measured state."""
-        tau, inner = update_of(self.controller, self._seen(sample), state[INNER])
+        tau, inner = wrapping.update_of(self.controller, self._seen(sample), state[INNER])
         return tau, {INNER: inner}
 
     def _seen(self, sample: ControllerSample) -> ControllerSample:

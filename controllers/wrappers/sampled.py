@@ -18,19 +18,13 @@ from robodyn.arrays import numbers
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
-from robodyn.simulation.control.signals import steps_between
-from robodyn.simulation.control.tracing import Trace
+from robodyn.simulation.control.tracing import Trace, steps_between
 from robodyn.symbolic.scalar import Scalar, where
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import checked_call, state_of
 from ..support.symbols import is_symbolic
-from .wrapping import (
-    first_forces,
-    initial_state_of,
-    update_of,
-    wrapped,
-)
+from ..wrappers import wrapping
 
 #: Most results that machine code has on their way.
 MAX_PENDING = 64
@@ -94,7 +88,7 @@ class Sampled:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
         for name in ("period", "delay"):
             given = getattr(self, name)
             if not 0.0 <= given < math.inf:
@@ -144,7 +138,7 @@ class Sampled:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces of a sample at time ``t`` [s], shape (..., nv) [N m, N]."""
         seen = self._seen(ControllerSample(t, q, v, 0.0, np.zeros(np.shape(v))))
-        return first_forces(self.controller, t, seen.q, seen.v)
+        return wrapping.first_forces(self.controller, t, seen.q, seen.v)
 
     def _seen(self, sample: ControllerSample) -> ControllerSample:
         """A sample as encoders read it."""
@@ -175,7 +169,10 @@ class Sampled:
     def initial_state(self, sample: ControllerSample) -> State:
         """No sample taken, and no result on its way."""
         sample = self._seen(sample)
-        inner, zeros = {INNER: initial_state_of(self.controller, sample)}, np.zeros(sample.v.shape)
+        inner, zeros = (
+            {INNER: wrapping.initial_state_of(self.controller, sample)},
+            np.zeros(sample.v.shape),
+        )
         trace, pending = getattr(sample.t, "trace", None), 0
         if trace is not None and trace.step is not None:
             return {"results": np.zeros((self._steps_late(trace.step) + 1, *zeros.shape)), **inner}
@@ -198,7 +195,7 @@ class Sampled:
             taken = bool(due > state["count"])
         if taken is not False:
             own = self._seen(sample)._replace(h=h, impulse=impulse)
-            tau, inner = update_of(self.controller, own, _copied(state[INNER]))
+            tau, inner = wrapping.update_of(self.controller, own, _copied(state[INNER]))
             results = np.array([tau, *state["results"]][:most])
             new = {"count": due, "times": np.array([sample.t, *state["times"]][:most])}
             new |= {"results": results, "sampled": sample.t, "impulse": 0.0 * impulse, INNER: inner}
@@ -238,7 +235,7 @@ class Sampled:
         self, sample: ControllerSample, step: float, state: State
     ) -> tuple[FloatArray, State]:
         """In symbols, for samples at equal steps."""
-        tau_new, inner = update_of(self.controller, sample, state[INNER])
+        tau_new, inner = wrapping.update_of(self.controller, sample, state[INNER])
         results = np.zeros((self._steps_late(step) + 1, len(tau_new)), object)
         results[0], results[1:] = tau_new, state["results"][:-1]
         return results[-1], {"results": results, INNER: inner}

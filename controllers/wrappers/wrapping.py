@@ -12,15 +12,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.control.callbacks import (
-    check_controller,
-    checked_initial_state,
-    checked_update,
-)
+from robodyn.simulation.control import callbacks
 from robodyn.simulation.control.controller import INNER, State, stateful
 from robodyn.symbolic.scalar import SymbolArray
 
-from ..support.gains import checked_call
+from ..support.gains import checked_call, real
 from ..support.symbols import is_symbolic
 
 
@@ -32,7 +28,7 @@ def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
     ShapeError
         If the controller is no function, or what is given as a robot is none.
     """
-    check_controller(controller)
+    callbacks.check_controller(controller)
     if robot is not None:
         expect("robot", robot, Robot)
         return robot
@@ -65,18 +61,8 @@ def positive(name: str, value: ArrayLike) -> FloatArray:
     ShapeError
         If it is not.
     """
-    try:
-        given = np.array(value, float)
-    except (TypeError, ValueError):
-        given = np.array(np.nan)
-    if given.ndim > 1 or not np.all(np.isfinite(given) & (given > 0.0)):
-        raise ShapeError(
-            f"{name} is {value!r}, expected a positive number, or one for each speed",
-            name=name,
-            given=value,
-        )
-    given.flags.writeable = False
-    return given
+    expected = "a positive number, or one for each speed"
+    return real(name, value, expected, lambda x: (x > 0.0) & (x < np.inf) & (x.ndim < 2))
 
 
 def fitting(name: str, given: FloatArray, nv: int) -> FloatArray:
@@ -124,7 +110,7 @@ def initial_state_of(controller: Any, sample: ControllerSample) -> State:
     """The state of the controller in a wrapper before its first sample."""
     if is_symbolic(sample.q):
         return stateful(controller).initial_state(sample)
-    return checked_initial_state(stateful(controller), sample)
+    return callbacks.checked_initial_state(stateful(controller), sample)
 
 
 def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
@@ -136,7 +122,7 @@ def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[
         If it returns anything else.
     """
     if not is_symbolic(sample.q):
-        return checked_update(stateful(controller), sample, state)
+        return callbacks.checked_update(stateful(controller), sample, state)
     updated = stateful(controller).update(sample, state)
     try:
         given, after = updated

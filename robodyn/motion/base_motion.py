@@ -276,13 +276,10 @@ class BasePath:
     @checked_arguments
     def at(self, times: ArrayLike) -> BaseMotion:
         """Motion at many times [s], shape (n,): a `BaseMotion` with leading axis n."""
-        motions = [self(float(t)) for t in np.atleast_1d(np.asarray(times, float))]
-        return BaseMotion(
-            *(
-                np.array([getattr(motion, name) for motion in motions])
-                for name in ("pose", "twist", "acceleration")
-            )
-        )
+        motions = [self(float(t)).parts for t in np.atleast_1d(np.asarray(times, float))]
+        if not motions:
+            return BaseMotion(np.zeros((0, 4, 4)), np.zeros((0, 6)), np.zeros((0, 6)))
+        return BaseMotion(*map(np.array, zip(*motions, strict=True)))
 
     @checked_arguments
     def check(self, times: Iterable[float], *, interval: float = INTERVAL) -> None:
@@ -302,10 +299,9 @@ class BasePath:
         at = list(times)
         if not at:
             return
-        motions = three_instants(self, at, interval)
+        motions = three_instants(lambda t: self(t).parts, at, interval)
         pose, twist, acceleration = (
-            np.array([getattr(m, name) for m in motions]).reshape(len(at), 3, *size)
-            for name, size in (("pose", (4, 4)), ("twist", (6,)), ("acceleration", (6,)))
+            np.array(x).reshape(len(at), 3, *x[0].shape) for x in zip(*motions, strict=True)
         )
         velocity = (pose[..., :3, :3] @ twist[..., :3, None])[..., 0]
         rates = np.concatenate([velocity, twist[..., 3:]], axis=-1)

@@ -27,9 +27,7 @@ def instants(times: Array, at_most: int) -> tuple[Array, float]:
 
 
 def check_rates(
-    times: Sequence[float],
-    rows: Mapping[str, tuple[Array, Array]],
-    interval: float = INTERVAL,
+    times: Sequence[float], rows: Mapping[str, tuple[Array, Array]], interval: float = INTERVAL
 ) -> None:
     """Compare changes of quantities over short intervals with the integrals of their rates.
 

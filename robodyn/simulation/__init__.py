@@ -6,8 +6,7 @@ many.
 """
 
 from robodyn.simulation import events
-from robodyn.simulation.control.closed_loop import closed_loop
-from robodyn.simulation.control.control_law import ControlLaw, control_law
+from robodyn.simulation.control.closed_loop import ControlLaw, closed_loop, control_law
 from robodyn.simulation.control.controller import (
     Controller,
     ControllerSample,

@@ -9,32 +9,32 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import named
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, named, named_alone
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import warn_of_samples
+from robodyn.simulation.checks.singular_passage import warn_of_passage
+from robodyn.simulation.control.callbacks import check_controller, warn_of_samples
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
+from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.limits.motor_limits import MotorLimits
-from robodyn.simulation.loads.arguments import (
-    base_path,
-    is_single_precision,
-    on_ground,
-    start_of_rows,
-    start_state,
-    step_times,
-    with_stops,
-    wrenches_on,
-)
-from robodyn.simulation.loads.driven_joints import PathOfTime
+from robodyn.simulation.loads import arguments
+from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
-from robodyn.simulation.motion.mode import initial_mode
+from robodyn.simulation.motion.broken_motions import attaching_trajectory
+from robodyn.simulation.motion.loop import Motion
+from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.progress import Progress, reporter
-from robodyn.simulation.motion.run import run_motion
+from robodyn.simulation.motion.simulate_each import simulate_each
+from robodyn.simulation.motion.zero_order_hold import (
+    explaining_unstable_hold,
+    warn_of_unstable_hold,
+)
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 
@@ -295,19 +295,21 @@ def _simulated(
 
     What is left in ``options`` is that of `MotionOptions` of the same name.
     """
-    robot = on_ground(robot, ground)
+    robot = arguments.on_ground(robot, ground)
     if isinstance(stops, CompliantStops):
-        robot, stops = with_stops(robot, stops), None
+        robot, stops = arguments.with_stops(robot, stops), None
     robot = robot.with_(parameters=parameters) if parameters else robot
-    q, v = start_state(robot, q0, v0, 2 if many else 1)
-    q, v = start_of_rows(robot, q, v)
-    times = step_times(duration, step)
-    path = base_path(base, times)
+    q, v = arguments.start_state(robot, q0, v0, 2 if many else 1)
+    q, v = arguments.start_of_rows(robot, q, v)
+    times = arguments.step_times(duration, step)
+    path = arguments.base_path(base, times)
     warn_of_samples(controller, step)
-    mode = initial_mode(robot, controller, path, controlled, locked, times)
+    driven = driven_joints(robot, controlled, locked, times)
+    along, names = by_name("controlled", controlled), named_alone("locked", locked)
+    mode = Mode(robot, controller, path, along, names, driven, driven, robot)
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
     own = MotionOptions(
-        wrenches=wrenches_on(wrenches, q.shape[:-1]),
+        wrenches=arguments.wrenches_on(wrenches, q.shape[:-1]),
         stops=stops,
         events=happening,
         report=reporter(progress),
@@ -315,7 +317,34 @@ def _simulated(
         batch=q.shape[:-1],
         **options,
     )
-    if many and not happening and is_single_precision(q0, v0):
-        own = own.in_single_precision(robot, mode.driven, path)
+    if many and not happening and arguments.is_single_precision(q0, v0):
+        own = own.in_single_precision(robot, driven, path)
         q, v = q.astype(own.dtype), v.astype(own.dtype)
-    return run_motion(mode, q, v, own)
+    return _run(mode, q, v, own)
+
+
+def _run(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Trajectory:
+    """Simulate a motion of one state or of a batch, with warnings if it is not accurate."""
+    if mode.controller is not None:
+        check_controller(mode.controller)
+    limits = Limits(mode.robot, options.limits)
+    has_events = bool(options.events) or options.stops is not None
+    motion = None
+    if has_events and options.batch:
+        run = simulate_each(mode, q, v, options)
+    else:
+        times = options.times
+        mode = mode.started(times)
+        step = float(times[1] - times[0]) if len(times) > 1 else 0.0
+        with explaining_unstable_hold(mode, step):
+            motion = Motion(mode, options).run(q, v)
+            with attaching_trajectory(motion.so_far):
+                run = motion.trajectory()
+    with attaching_trajectory(lambda: run):  # it is whole, whatever interrupts the checks
+        if motion is not None:
+            if has_events or not warn_of_unstable_hold(mode, run, step):
+                motion.check_steps(run)
+            warn_of_passage(run)
+        options.report(1.0)
+        limits.warn_of_violations(run.t, run.q, run.v, run.tau)
+    return run

@@ -17,7 +17,7 @@ from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
 from robodyn.errors import SimulationError
 from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.loads.tables import LoadsAt
+from robodyn.simulation.loads.loads import LoadsAt
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 

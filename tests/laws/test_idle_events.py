@@ -17,7 +17,7 @@ from robodyn.controllers import (
     JointPD,
     PointToPoint,
 )
-from robodyn.simulation.events import event_free_steps
+from robodyn.simulation.events import detector
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper
 
@@ -162,13 +162,13 @@ def test_the_state_of_a_controller_goes_through_events(options):
 @pytest.fixture
 def asked(monkeypatch):
     """How many steps the detector was asked about by themselves."""
-    steps, alone = [], event_free_steps._step_without_event
+    steps, alone = [], detector._step_without_event
 
     def counted(*given):
         steps.append(given)
         return alone(*given)
 
-    monkeypatch.setattr(event_free_steps, "_step_without_event", counted)
+    monkeypatch.setattr(detector, "_step_without_event", counted)
     return steps
 
 

@@ -12,8 +12,7 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR
-from robodyn.controllers.optimal.iterative_lqr import iterative_lqr
-from robodyn.controllers.optimal.multistart_lqr import multistart_lqr
+from robodyn.controllers.optimal.iterative_lqr import iterative_lqr, multistart_lqr
 from robodyn.description import Pose
 from robodyn.errors import ConvergenceWarning
 

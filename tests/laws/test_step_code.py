@@ -20,8 +20,7 @@ from support.textbook_steps import TextbookStep
 import robodyn as rd
 from robodyn.errors import SimulationError
 from robodyn.simulation.integrators import EXPLICIT
-from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.step_functions import functions_of
+from robodyn.simulation.loads.loads import Loads, functions_that_move
 from robodyn.simulation.step.compiled_motion import TABLED
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import LOOP_APART
@@ -556,7 +555,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
     given["wrenches"] = {robot.link_names[-1]: shoves(n)}
     expected = rd.rollout(robot, controller, q, v, **given)
     low, high = np.quantile(expected.v[..., 0], [0.4, 0.6])
-    own = functions_of(robot, (), (robot.link_names[-1],), False)
+    own = functions_that_move(robot, (), (robot.link_names[-1],))
     failing = Failing(own.dynamics, lambda v: low < v[0] < high)
 
     functions = dataclasses.replace(own, dynamics=failing)

@@ -18,8 +18,7 @@ from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
-from robodyn.simulation.control.closed_loop import closed_loop
-from robodyn.simulation.control.control_law import control_law
+from robodyn.simulation.control.closed_loop import closed_loop, control_law
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative

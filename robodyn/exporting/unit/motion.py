@@ -17,7 +17,7 @@ from robodyn.exporting.unit.unit import Step
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.control_law import ControlLaw, control_law
+from robodyn.simulation.control.closed_loop import ControlLaw, control_law
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.operations.instants import Duration, Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, step

@@ -19,8 +19,7 @@ from robodyn.simulation.checks.energy_balance import energies_of
 from robodyn.simulation.checks.energy_check import imbalance
 from robodyn.simulation.checks.singular_passage import passage
 from robodyn.simulation.limits.bounds import bounds_of
-from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
-from robodyn.simulation.limits.passed_edges import passed_edges
+from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations, passed_edges
 from robodyn.simulation.loads.driven_joints import determined
 from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps, joined
 from robodyn.simulation.motion.sample_checks import first_wrong_sample

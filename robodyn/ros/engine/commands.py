@@ -13,7 +13,7 @@ from robodyn.ros.engine.command_path import CommandPath
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.trajectories import Motion
-from robodyn.simulation.loads.driven import DrivenPath
+from robodyn.simulation.loads.driven_joints import DrivenPath
 
 Rows = NDArray[np.intp]
 

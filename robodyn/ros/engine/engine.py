@@ -25,8 +25,7 @@ from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.limits.bounds import within_motors
-from robodyn.simulation.loads.driven import Driven
-from robodyn.simulation.loads.driven_joints import independent
+from robodyn.simulation.loads.driven_joints import Driven, independent
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper

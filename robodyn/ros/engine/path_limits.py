@@ -20,7 +20,7 @@ from robodyn.ros.engine.audit import first_at_limit
 from robodyn.ros.engine.messages import StateNames
 from robodyn.simulation.limits.bounds import bounds_of
 from robodyn.simulation.limits.joint_limits import limit_violations
-from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion, joined
 from robodyn.simulation.step.stepper import Stepper

@@ -86,4 +86,4 @@ def energies_of(robot: Robot) -> Callable[[FloatArray, FloatArray], tuple[FloatA
     if robot.base != "moving":
         return function
     rest = BaseMotion.at_rest()
-    return lambda q, v: function(q, v, rest.pose, rest.twist, rest.acceleration)
+    return lambda q, v: function(q, v, *rest.parts)

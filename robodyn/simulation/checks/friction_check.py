@@ -9,12 +9,11 @@ friction is bounded and the energy of the joint is small.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray, IntArray
+from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion
@@ -41,8 +40,7 @@ LIMIT = 2.0
 ASKED, MOTIONS = 16, 64
 
 
-@dataclass(frozen=True)
-class UnresolvedFriction:
+class UnresolvedFriction(NamedTuple):
     """A joint or contact for whose friction the steps are too long.
 
     joint: The joint, or ``"joint[k]"``.
@@ -109,11 +107,13 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
     for n in range(count) if count <= MOTIONS else np.linspace(0, count - 1, MOTIONS, dtype=int):
         place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
-        reversing = _reversing(h, v[:, n], a[:, n], NOTICED * smooth)
+        change = h[:, None] * np.abs(a[:, n])
+        reversing = (change >= np.abs(v[:, n])) & (change > NOTICED * smooth)
         for k in {*np.flatnonzero(reversing.sum(axis=0) >= MANY).tolist()} - {*motion.driven}:
-            rows = _often(np.flatnonzero(reversing[:, k]))
+            one, samples = robot.of_rows(n), np.flatnonzero(reversing[:, k])
+            often = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
+            rows = samples[: 1 - MANY][often].tolist()
             chosen = rows[:: max(1, len(rows) // ASKED)]
-            one = robot.of_rows(n)
             states = q[:, n].astype(float, copy=False)
             rates = [_slope(one, motion, float(t[i]), states[i], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
@@ -146,18 +146,6 @@ def _smooth_speed(robot: Robot) -> float | None:
     return min(speeds, default=None)
 
 
-def _reversing(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> Array:
-    """Samples and speeds, shape (n, nv), at which a step would reverse the speed."""
-    change = h[:, None] * np.abs(a)
-    return np.asarray((change >= np.abs(v)) & (change > least))
-
-
-def _often(samples: IntArray) -> list[int]:
-    """Those of the samples that have ``MANY`` neighbours within ``SPAN``."""
-    near = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
-    return [int(row) for row in samples[: 1 - MANY][near]]
-
-
 def _contact(
     robot: Robot,
     motion: Trajectory,
@@ -178,12 +166,7 @@ def _contact(
 
 
 def _slope(
-    robot: Robot,
-    motion: Trajectory,
-    t: float,
-    q: FloatArray,
-    k: int,
-    smooth: float,
+    robot: Robot, motion: Trajectory, t: float, q: FloatArray, k: int, smooth: float
 ) -> float:
     """Decay rate [1/s] under friction of a slow motion that an impulse at a joint starts."""
     at, robot = _base_at(motion, t), robot.at(t)
@@ -199,6 +182,4 @@ def _slope(
 def _base_at(motion: Trajectory, t: float) -> BaseMotion | None:
     """How the base moves at an instant [s]."""
     given = motion.surroundings.base_at(np.array([t]))
-    if given is None:
-        return None
-    return BaseMotion(given.pose[0], given.twist[0], given.acceleration[0])
+    return given and BaseMotion(*(x[0] for x in given.parts))

@@ -1,7 +1,11 @@
-"""A robot and its controller as one function."""
+"""Controllers as functions, alone or with their robot, for example to export them as C."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +17,11 @@ from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.compile_controller import compile_controller, why_no_code
+from robodyn.simulation.control.compile_controller import (
+    compile_controller,
+    trace_at_equal_steps,
+    why_no_code,
+)
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import nested_controllers
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -129,3 +137,127 @@ def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:
         numbers[port.name] = inputs(graph, first, port.size)
         first += port.size
     return numbers
+
+
+#: What is missing if a controller is a plain Python function, for errors.
+NOTHING = "there are no functions"
+
+
+@dataclass(frozen=True, eq=False)
+class ControlLaw:
+    """A controller as functions of its samples and its state, which is an array.
+
+    Attributes
+    ----------
+    first : Function
+        ``(t, q, v)`` -> ``tau`` (nv,) [N m, N], and the ``state`` if there is one: the update at
+        the first sample. References that only Python knows are further inputs.
+    update : Function
+        ``(t, q, v, applied, state)`` -> ``tau``, ``state``: the update at all others. ``applied``
+        (nv,) are the forces that acted since the sample before. The same as ``first`` where there
+        is no state.
+    recorded : mapping of str to slice
+        Where in ``state`` stands what simulations record in ``run.controller_state``.
+    step : float or None [s]
+        Time from sample to sample.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import GravityCompensation, Sampled
+    >>> robot = rd.load("double_pendulum")
+    >>> law = rd.control_law(robot, Sampled(GravityCompensation(robot), period=0.01), step=0.01)
+    >>> type(law).__name__
+    'ControlLaw'
+    """
+
+    first: Function
+    update: Function
+    recorded: Mapping[str, slice]
+    step: float | None
+
+
+@checked_arguments
+def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> ControlLaw:
+    """The updates of a controller as functions: machine code, batches, C and CUDA.
+
+    The state of the controller is an array that goes from one sample to the next.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable
+        One of `robodyn.controllers` or another one with ``symbolic = True``, which does nothing
+        with time and state but arithmetic.
+    step : float, optional [s]
+        Time from sample to sample. Controllers with a state need it.
+
+    Returns
+    -------
+    law : ControlLaw
+
+    Raises
+    ------
+    SettingsError
+        If the controller is a plain function or has no straight-line code for this robot; if it has
+        a state and there is no step; if part of it is sampled at other steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import Filtered, JointPD, SineReference
+    >>> robot = rd.load("arm7")
+    >>> wave = SineReference(robot.neutral(), 0.1 * np.ones(7), np.ones(7))
+    >>> smooth = Filtered(JointPD(robot, wave, stiffness=100.0, damping=10.0), cutoff=50.0)
+    >>> law = rd.control_law(robot, smooth, step=1e-3)
+    >>> q, v = robot.neutral(), np.zeros(7)
+    >>> tau, state = law.first(0.0, q, v)
+    >>> tau, state = law.update(1e-3, q, v, tau, state)
+    >>> bool((state[law.recorded["filtered"]] == tau).all())
+    True
+    >>> "void control(" in law.update.c_source()
+    True
+    """
+    check_controller(controller)
+    if step is None:
+        return ControlLaw(*2 * (_stateless(robot, controller),), MappingProxyType({}), None)
+    if not 0.0 < step < math.inf:
+        raise SettingsError(f"step is {step!r} s, expected a positive number")
+    traced = trace_at_equal_steps(robot, controller, float(step))
+    if traced is None:
+        raise not_a_function_error(robot, controller, what=NOTHING)
+    first, update, layout = traced
+    begun = _ordered(first, "control_first", ("t", "q", "v"))
+    if not layout.size and first.results == update.results:
+        begun = _ordered(first, "control", ("t", "q", "v"))
+        return ControlLaw(begun, begun, MappingProxyType({}), float(step))
+    going = _ordered(update, "control", ("t", "q", "v", "applied", "state"))
+    return ControlLaw(begun, going, MappingProxyType(dict(layout.recorded)), float(step))
+
+
+def _stateless(robot: Robot, controller: Any) -> Function:
+    """The function of a controller without a state."""
+    compiled = compile_controller(robot, controller, AT_START, gains_as_inputs=False)
+    if compiled is None or compiled.program is None:
+        raise not_a_function_error(robot, controller, what=NOTHING)
+    if compiled.function_program is None:
+        raise SettingsError(
+            f"{type(controller).__name__} has a state: give step=, the time from sample to sample "
+            "[s]"
+        )
+    return _ordered(compiled.function_program, "control", ("t", "q", "v"))
+
+
+def _ordered(program: Program, name: str, first: tuple[str, ...]) -> Function:
+    """The function of a program with these inputs first, whether the program uses them or not."""
+    own = {port.name: port for port in program.inputs}
+    rest = [x for x in program.inputs if x.name not in (*first, "applied", "state")]
+    ports: list[Port] = [own[key] for key in first] + rest
+    graph = Graph()
+    numbers: dict[str, Any] = {key: [0.0] * own[key].size for key in own}
+    numbers.update(numbered(graph, ports))
+    results = inline(program, [x for port in program.inputs for x in numbers[port.name]])
+    outputs = tuple(port for port in program.outputs if port.size)
+    edges = tuple(edge_of(graph, x) for x in results)
+    return function_of(Program(name, tuple(ports), outputs, graph, edges, program.rates))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ from robodyn.arrays import is_masked
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.cache.contents import contents
+from robodyn.simulation.cache.contents import contents, of_library
 from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.control.compiled_controller import Code, CompiledController, cached_code
 from robodyn.simulation.control.controller import (
@@ -20,14 +24,9 @@ from robodyn.simulation.control.controller import (
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.gains import Gains, gains_of
 from robodyn.simulation.control.numba_code import numba_code
-from robodyn.simulation.control.signals import SampleSignal, Signal, steps_between
 from robodyn.simulation.control.state_layout import StateLayout, layout_of
-from robodyn.simulation.control.tracing import (
-    NO_CODE,
-    Trace,
-)
+from robodyn.simulation.control.tracing import NO_CODE, Trace, steps_between
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar
 
@@ -40,11 +39,7 @@ MOST = 20_000
 
 
 def compile_controller(
-    robot: Robot,
-    controller: Any,
-    times: FloatArray | None = None,
-    *,
-    gains_as_inputs: bool = True,
+    robot: Robot, controller: Any, times: FloatArray | None = None, *, gains_as_inputs: bool = True
 ) -> CompiledController | None:
     """Compile a controller.
 
@@ -64,34 +59,87 @@ def compile_controller(
         return CompiledController(stateful(controller), Code(by_numba, ()), layout_of({}, ()))
     if not getattr(controller, "symbolic", False):
         return None
-    gains = gains_of(controller) if gains_as_inputs else None
-    if gains is not None:
-        return _with_gains(robot, gains, times)
-    key = contents(controller, same=True)
-    found = _traced.find(robot, key)
-    if found is not None and found.has_same_shapes:
-        return found
-    trace = Trace(robot, times)
-    found = _traced_controller(robot, controller, trace)
-    if found is not None and not trace.for_these_times:
-        _traced.keep(robot, key, found)
-    return found
-
-
-def _with_gains(robot: Robot, gains: Gains, times: FloatArray | None) -> CompiledController | None:
-    """A controller without a state whose gains are an input of its machine code.
-
-    Where no function of time has to be called, it may have been traced for equal objects.
-    """
-    found = _traced.find(robot, gains.key(same=False)) or _traced.find(robot, gains.key(same=True))
+    gains = _gains_of(controller, gains_as_inputs)
+    found = _traced.find(robot, gains.key(same=False)) if len(gains.values) else None
+    found = found or _traced.find(robot, gains.key(same=True))
     if found is None or not found.has_same_shapes:
         trace = Trace(robot, times)
-        found = _traced_controller(robot, gains.as_symbols(trace), trace)
+        try:
+            found = _called_with_symbols(robot, gains.as_symbols(trace), trace)
+        except NO_CODE:
+            found = None
         if found is None:
             return None
-        if not trace.for_these_times:
-            _traced.keep(robot, gains.key(same=bool(found.signals)), found)
+        if not trace.for_these_times:  # where a function of time is called, for the same objects
+            same = bool(found.signals) or not len(gains.values)
+            _traced.keep(robot, gains.key(same), found)
     return gains.given_to(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """Gains of a controller that are inputs of machine code: others are not traced anew.
+
+    Controllers of this library name the gains with which their forces are computed by arithmetic
+    alone. It is not known what controllers of users do with theirs, which stay in the equations,
+    and so do gains that are zero.
+
+    controller: A frozen dataclass, where it has gains.
+    arrays: Attributes that are gains, by name.
+    values (n,): The gains that are not zero.
+    """
+
+    controller: Any
+    arrays: Mapping[str, FloatArray]
+    values: FloatArray
+
+    def key(self, same: bool) -> Hashable | None:
+        """Key of all that the equations depend on; ``None`` where that is not known.
+
+        ``same``: as for `contents`.
+        """
+        kind: Any = type(self.controller)
+        if not len(self.values):
+            return contents(self.controller, same=same)
+        given = tuple(getattr(self.controller, name) for name in _given(kind))
+        found = contents(given, same=same)
+        zeros = tuple((x.shape, (x == 0.0).tobytes()) for x in self.arrays.values())
+        key: tuple[Any, ...] = kind, zeros, same, found
+        return None if found is None else key
+
+    def as_symbols(self, trace: Trace) -> Any:
+        """The controller with symbols in place of these gains."""
+        if not len(self.values):
+            return self.controller
+        made, left = copy.copy(self.controller), trace.gains(len(self.values))
+        for name, x in self.arrays.items():
+            among, there = x.astype(object), x != 0.0
+            count = int(there.sum())
+            among[there], left = left[:count], left[count:]
+            object.__setattr__(made, name, among)
+        return made
+
+    def given_to(self, compiled: CompiledController) -> CompiledController:
+        """Machine code of such a controller, with these gains."""
+        if not len(self.values):
+            return compiled
+        code = Code(compiled.code.function, (self.values, *compiled.code.constants))
+        return replace(compiled, controller=stateful(self.controller), code=code)
+
+
+def _gains_of(controller: Any, as_inputs: bool) -> _Gains:
+    """The gains of a controller that can be inputs."""
+    kind = type(controller)
+    names = getattr(kind, "gain_arrays", {}) if as_inputs and of_library(kind) else {}
+    arrays = {name: getattr(controller, name) for name in names.values()}
+    values = [x[x != 0.0] for x in arrays.values()]
+    return _Gains(controller, arrays, np.concatenate(values) if values else np.zeros(0))
+
+
+@cache
+def _given(kind: Any) -> tuple[str, ...]:
+    """Names of the fields of a class of controllers that are given, and are no gains."""
+    return tuple(x.name for x in fields(kind) if x.init and x.name not in kind.gain_arrays)
 
 
 def why_no_code(robot: Robot, controller: Any) -> str:
@@ -103,20 +151,18 @@ def why_no_code(robot: Robot, controller: Any) -> str:
     return ""
 
 
-def _traced_controller(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
-    """A controller that is called with symbols; None if it has no straight-line code."""
-    try:
-        return _called_with_symbols(robot, controller, trace)
-    except NO_CODE:
-        return None
+def _begun(controller: Any, trace: Trace) -> tuple[ControllerSample, Any, StateLayout]:
+    """The first sample in symbols, the state before it, and the layout of this."""
+    nothing: Any = np.zeros(len(trace.v), object)
+    first = ControllerSample(trace.t, trace.q, trace.v, 0.0, nothing)  # type: ignore[arg-type]
+    state = stateful(controller).initial_state(first)
+    return first, state, layout_of(state, recorded_entries(controller))
 
 
 def _called_with_symbols(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
     own = stateful(controller)
     trace.graph.most = MOST
-    first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
-    state = own.initial_state(first)
-    layout = layout_of(state, recorded_entries(controller))
+    _, state, layout = _begun(controller, trace)
     if not layout.size:
         trace.graph.most = None
     rows = layout.symbols(state)
@@ -129,11 +175,9 @@ def _called_with_symbols(robot: Robot, controller: Any, trace: Trace) -> Compile
         initial = trace.program("control_initial", (state_port,), rows, layout.size)
     outputs = Port("tau", (robot.nv,), "N m, N"), state_port
     program = trace.program("control", outputs, [*tau, *after], layout.size)
-    signals: tuple[Signal | SampleSignal, ...] = (*trace.signals, *trace.sample_signals)
-    own_trace = trace if is_function else None
-    return CompiledController(
-        own, cached_code(program), layout, signals, initial, program, own_trace
-    )
+    signals: Any = (*trace.signals, *trace.sample_signals)
+    given = own, cached_code(program), layout, signals, initial, program
+    return CompiledController(*given, trace if is_function else None)
 
 
 def trace_at_equal_steps(
@@ -149,9 +193,7 @@ def trace_at_equal_steps(
         return None
     trace = Trace(robot, step=step)
     try:
-        first = ControllerSample(trace.t, trace.q, trace.v, 0.0, np.zeros(robot.nv, object))  # type: ignore[arg-type]
-        state = own.initial_state(first)
-        layout = layout_of(state, recorded_entries(controller))
+        first, state, layout = _begun(controller, trace)
         begun = _forces_and_state(own.update(first, state), layout, robot.nv)
         going = _updated(own, trace, layout, step)
     except NO_CODE:

@@ -13,16 +13,10 @@ from robodyn.arrays import all_finite
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
-from robodyn.simulation.control.controller import (
-    ControllerSample,
-    StatefulController,
-)
-from robodyn.simulation.control.signals import SampleSignal, Signal
+from robodyn.simulation.control.controller import ControllerSample, StatefulController
 from robodyn.simulation.control.state_layout import StateLayout
-from robodyn.simulation.control.tracing import (
-    Trace,
-)
-from robodyn.simulation.loads.tables import Table
+from robodyn.simulation.control.tracing import SampleSignal, Signal, Trace
+from robodyn.simulation.loads.loads import Table
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Scalar
@@ -162,12 +156,9 @@ class CompiledController:
         Returns row (state_size,)
         """
         sample = ControllerSample(t, q, v, h, applied * h)
-        before = (
-            checked_initial_state(self.controller, sample)
-            if row is None
-            else self.layout.state(row)
-        )
-        tau, after = checked_update(self.controller, sample, before)
+        own = self.controller
+        before = checked_initial_state(own, sample) if row is None else self.layout.state(row)
+        tau, after = checked_update(own, sample, before)
         return tau, self.layout.row(after)
 
     # -- what is a function of time and state -----------------------------------------------------
@@ -179,7 +170,7 @@ class CompiledController:
             return None
         p = self.program
         tau = [Scalar(self.trace.graph, edge) for edge in p.results]
-        return self.trace.function_program(p.name, p.outputs[:1], tau)
+        return self.trace.program(p.name, p.outputs[:1], tau)
 
     @cached_property
     def function(self) -> Function:
@@ -194,17 +185,14 @@ class CompiledController:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N]; for controllers that are functions of the state."""
+        if self.program is None and q.ndim > 1:  # numba has compiled it for one state
+            return np.array([self(t, *state) for state in zip(q, v, strict=True)])
         if self.program is None:
-            return self._by_numba(t, q, v)
+            return self._by_python(t, q, v)
         signals = (x.rows(np.array([t]), 0, 1)[0] for x in self.signals)
         given = np.zeros(v.shape[-1]), *signals, *self.code.constants, np.zeros(0)
         tau = np.asarray(self.code.function(q, v, t, *given)[0])
         return tau if all_finite(tau) else self._by_python(t, q, v)
-
-    def _by_numba(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        if q.ndim == 1:
-            return self._by_python(t, q, v)
-        return np.array([self._by_python(t, *state) for state in zip(q, v, strict=True)])
 
     def _by_python(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         sample = ControllerSample(t, q, v, 0.0, np.zeros(v.shape))

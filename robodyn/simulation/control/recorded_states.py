@@ -41,11 +41,21 @@ class StateLog:
         widths: Size of an entry in the state of one robot by name, where that is known.
         Raises ShapeError: If an entry is not an array of numbers, or has another shape than before.
         """
-        if self._entries:
-            seen = {
-                name: self._entry(name, path, t, state, batch, widths.get(name))[None]
-                for name, path in self._entries
-            }
+        seen = {}
+        for name, path in self._entries:
+            x = _entry(state, path, batch, widths.get(name, 0))
+            before = self.shape(name) if self._times else (*batch, *x.shape[-1:])
+            if x.shape != before:
+                raise ShapeError(
+                    f"a controller has {path[-1]!r} in its attribute recorded, and its state at "
+                    f"t = {t:.6g} s is {dict(state)!r}, expected numbers of shape {before} under "
+                    "that name",
+                    name="state",
+                    given=state,
+                    expected=before,
+                )
+            seen[name] = x[None]
+        if seen:
             self.extend(np.array([t]), seen)
 
     def extend(self, t: FloatArray, values: Mapping[str, FloatArray]) -> None:
@@ -56,11 +66,7 @@ class StateLog:
                 self._values[name].append(x.copy())
 
     def extend_rows(
-        self,
-        t: FloatArray,
-        rows: FloatArray,
-        places: Mapping[str, slice],
-        batch: tuple[int, ...],
+        self, t: FloatArray, rows: FloatArray, places: Mapping[str, slice], batch: tuple[int, ...]
     ) -> None:
         """Add some samples at ``t`` [s], shape (k,): rows of numbers, shape (k, n, size).
 
@@ -69,47 +75,8 @@ class StateLog:
         batch: Leading axes of a state.
         """
         if places:
-            parts = {name: rows[..., place] for name, place in places.items()}
-            self.extend(
-                t, {name: x.reshape(len(t), *batch, x.shape[-1]) for name, x in parts.items()}
-            )
-
-    def _entry(
-        self,
-        name: str,
-        path: tuple[str, ...],
-        t: float,
-        state: Mapping[str, Any],
-        batch: tuple[int, ...],
-        width: int | None,
-    ) -> FloatArray:
-        """A recorded entry of a state, broadcast to shape (..., m).
-
-        The state may have one number for all motions or one for each, without the last axis; and m
-        numbers for all motions, if m is known.
-        """
-        found: Any = state
-        try:
-            for key in path:
-                found = found[key]
-            x = np.asarray(found, float)
-        except (KeyError, TypeError, ValueError):
-            x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
-        if width is not None and width > 1 and x.shape == (width,):
-            x = np.broadcast_to(x, (*batch, width))
-        elif x.shape in ((), batch):
-            x = np.broadcast_to(x[..., None], (*batch, 1))
-        before = self.shape(name) if self._times else (*batch, *x.shape[-1:])
-        if x.shape != before:
-            raise ShapeError(
-                f"a controller has {path[-1]!r} in its attribute recorded, and its state at "
-                f"t = {t:.6g} s is {dict(state)!r}, expected numbers of shape {before} under that "
-                "name",
-                name="state",
-                given=state,
-                expected=before,
-            )
-        return x
+            parts = ((name, rows[..., place]) for name, place in places.items())
+            self.extend(t, {name: x.reshape(len(t), *batch, x.shape[-1]) for name, x in parts})
 
     @property
     def empty(self) -> bool:
@@ -133,6 +100,30 @@ class StateLog:
             self._times = [times[first:]]
             for name, parts in self._values.items():
                 self._values[name] = [np.concatenate(parts)[first:]]
+
+
+def _entry(
+    state: Mapping[str, Any], path: tuple[str, ...], batch: tuple[int, ...], width: int
+) -> FloatArray:
+    """An entry of a state, broadcast to shape (..., m); of another shape where it does not fit.
+
+    The state may have one number for all motions or one for each, without the last axis; and m
+    numbers for all motions, if m is known.
+
+    width: m; 0: not known.
+    """
+    found: Any = state
+    try:
+        for key in path:
+            found = found[key]
+        x = np.asarray(found, float)
+    except (KeyError, TypeError, ValueError):
+        return np.empty((0,) * (len(batch) + 2))  # of no shape that could be
+    if width > 1 and x.shape == (width,):
+        x = np.broadcast_to(x, (*batch, width))
+    elif x.shape in ((), batch):
+        x = np.broadcast_to(x[..., None], (*batch, 1))
+    return x
 
 
 class RecordedStates:

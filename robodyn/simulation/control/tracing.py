@@ -8,7 +8,8 @@ as a reference, are evaluated beforehand: their values are further inputs, calle
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,16 +17,92 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph, Untraceable, symbols
-from robodyn.errors import ActuationError, SingularError
+from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.robot import Robot
-from robodyn.simulation.control.signals import (
-    Intervals,
-    SampleSignal,
-    Signal,
-    function_of_intervals,
-)
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
+
+#: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
+Intervals = Callable[[FloatArray, int, int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """An input of a controller that is a function of time.
+
+    size: Numbers at an instant.
+    function: Time [s] -> arrays, which hold that many numbers together.
+    shapes: Of these arrays.
+    at_times, optional: The same for many times, shape (n,) [s]: arrays with n in front of their
+        shapes.
+    """
+
+    name: str
+    size: int
+    function: Callable[[float], tuple[FloatArray, ...]]
+    shapes: tuple[tuple[int, ...], ...]
+    at_times: Callable[[FloatArray], tuple[FloatArray, ...]] | None = None
+
+    @property
+    def has_same_shapes(self) -> bool:
+        """Whether arrays at time zero have the shapes that they had."""
+        return tuple(map(np.shape, self.function(0.0))) == self.shapes
+
+    def at(self, t: float) -> FloatArray:
+        """The numbers at an instant."""
+        return np.concatenate([np.ravel(np.asarray(x, float)) for x in self.function(t)])
+
+    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
+        """The numbers at some of all sample times, shape (stop - first, size)."""
+        if self.at_times is None:
+            return np.array([self.at(t) for t in times[first:stop].tolist()])
+        found, n = self.at_times(times[first:stop]), stop - first
+        expected = [(n, *shape) for shape in self.shapes]
+        if [np.shape(x) for x in found] != expected:
+            raise ShapeError(
+                f"at_times of the {self.name.rstrip('0123456789')} of a controller returned shapes "
+                f"{[np.shape(x) for x in found]} for {n} times, expected {expected}",
+                name="at_times",
+                expected=expected,
+            )
+        return np.concatenate([np.reshape(x, (n, -1)) for x in found], axis=1, dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSignal:
+    """An input of a controller that depends on when samples are taken.
+
+    size: Numbers at a sample.
+    function: (all sample times [s], first, stop) -> numbers of these samples, shape (stop - first,
+        ...).
+    """
+
+    name: str
+    size: int
+    function: Callable[[FloatArray, int, int], FloatArray]
+
+    def rows(self, times: FloatArray, first: int, stop: int) -> FloatArray:
+        """The numbers at some of all sample times, shape (stop - first, size)."""
+        found = self.function(times, first, stop)
+        return np.asarray(found, float).reshape(stop - first, self.size)
+
+
+def steps_between(times: FloatArray, first: int, stop: int) -> FloatArray:
+    """Times since the sample before, of samples at all of these times; zero at the first one."""
+    return np.diff(times[first:stop], prepend=times[max(first - 1, 0)])
+
+
+def function_of_intervals(
+    function: Callable[[FloatArray], FloatArray],
+    intervals: Intervals,
+    times: FloatArray,
+    first: int,
+    stop: int,
+) -> FloatArray:
+    """Values of a function for intervals, most of which are equal: it is called once for each."""
+    different, which = np.unique(intervals(times, first, stop), return_inverse=True)
+    return np.asarray(function(different))[which]
+
 
 #: First number of the inputs of each kind while a controller is traced.
 OF_GAINS, OF_SAMPLES, OF_STATE = 1 << 30, 1 << 40, 1 << 50
@@ -84,6 +161,7 @@ class Trace:
     step [s], optional: The time between samples, if they are evenly spaced.
     q, v, applied (nq,), (nv,), (nv,): State of the robot, and forces that have acted since the
         sample before.
+    signals: Functions of time; ``sample_signals``: of the times of samples.
     for_these_times: Whether the equations depend on the times.
     """
 
@@ -97,18 +175,18 @@ class Trace:
         self.t = SymbolicTime(self.graph, edge_of(self.graph, symbols(self.graph, nq + nv, 1)[0]))
         self.t.trace = self
         self.applied = symbols(self.graph, nq + nv + 1, nv)
-        self._own = [
+        #: Inputs of programs, and the numbers of their first symbols.
+        self._of_state = [
             (Port("q", (nq,), "rad, m"), 0),
             (Port("v", (nv,), "rad/s, m/s"), nq),
             (Port("t", (), "s"), nq + nv),
-            (Port("applied", (nv,), "N m, N"), nq + nv + 1),
         ]
-        self._next, self._next_of_samples = nq + 2 * nv + 1, OF_SAMPLES
+        self._of_applied = [(Port("applied", (nv,), "N m, N"), nq + nv + 1)]
+        self._of_gains: list[tuple[Port, int]] = []
         self.signals: list[Signal] = []
         self.sample_signals: list[SampleSignal] = []
-        self._places: list[tuple[Port, int]] = []
-        self._sample_places: list[tuple[Port, int]] = []
-        self._gain_places: list[tuple[Port, int]] = []
+        self._next, self._next_of_samples = nq + 2 * nv + 1, OF_SAMPLES
+        self._first: dict[str, int] = {}
         self._known: dict[Any, tuple[Any, Array]] = {}
         self._rates = robot.function("integrate").program.rates
 
@@ -132,8 +210,7 @@ class Trace:
         if key not in self._known:
             signal = Signal(f"{name}{len(self.signals)}", size, function, shapes, at_times)
             self.signals.append(signal)
-            self._places.append((Port(signal.name, (size,)), self._next))
-            self._known[key] = of, symbols(self.graph, self._next, size)
+            self._known[key] = of, self._symbols(signal, self._next)
             self._next += size
         return self._known[key][1]
 
@@ -142,11 +219,14 @@ class Trace:
     ) -> Array:
         """Symbols for a function of the times of samples, shape (size,)."""
         signal = SampleSignal(f"{name}{len(self.sample_signals)}", size, function)
-        first = self._next_of_samples
         self.sample_signals.append(signal)
-        self._sample_places.append((Port(signal.name, (size,)), first))
         self._next_of_samples += size
-        return symbols(self.graph, first, size)
+        return self._symbols(signal, self._next_of_samples - size)
+
+    def _symbols(self, signal: Signal | SampleSignal, first: int) -> Array:
+        """New symbols of a signal, whose numbers begin there."""
+        self._first[signal.name] = first
+        return symbols(self.graph, first, signal.size)
 
     def interval(self, intervals: Intervals) -> SymbolicInterval:
         """A symbol for the time since the sample before."""
@@ -166,7 +246,7 @@ class Trace:
 
     def gains(self, size: int) -> Array:
         """Symbols for gains of the controller, which are an input of its program, shape (size,)."""
-        self._gain_places = [(Port("gains", (size,)), OF_GAINS)]
+        self._of_gains = [(Port("gains", (size,)), OF_GAINS)]
         return symbols(self.graph, OF_GAINS, size)
 
     def state(self, size: int) -> Array:
@@ -180,57 +260,41 @@ class Trace:
         """
         edges = tuple(edge_of(self.graph, x) for x in results)
         needed = set(Program("", (), (), self.graph, edges).needed)
-        pairs = zip(self.sample_signals, self._sample_places, strict=True)
-        kept = [
-            (signal, (port, first))
-            for signal, (port, first) in pairs
-            if needed.intersection(range(first, first + port.size))
+        self.sample_signals = [
+            x for x in self.sample_signals if needed.intersection(_numbers_of(self._places([x])))
         ]
-        self.sample_signals = [signal for signal, _ in kept]
-        self._sample_places = [place for _, place in kept]
-        applied, first = self._own[3]
         after = max(needed, default=0) >= OF_SAMPLES
-        return not (after or needed.intersection(range(first, first + applied.size)))
+        return not (after or needed.intersection(_numbers_of(self._of_applied)))
 
     def program(
-        self, name: str, outputs: tuple[Port, ...], results: Sequence[Number], state_size: int
-    ) -> Program:
-        """The equations as a program of q, v, t, applied, signals, gains and a state."""
-        state = Port("state", (state_size,)), OF_STATE
-        places = [*self._own, *self._places, *self._sample_places, *self._gain_places, state]
-        return self._of(places, name, outputs, results)
-
-    def function_program(
-        self, name: str, outputs: tuple[Port, ...], results: Sequence[Number]
-    ) -> Program:
-        """Equations that need nothing else as a program of q, v, t, signals and gains."""
-        places = [*self._own[:3], *self._places, *self._gain_places]
-        return self._of(places, name, outputs, results)
-
-    def _of(
         self,
-        places: Sequence[tuple[Port, int]],
         name: str,
         outputs: tuple[Port, ...],
         results: Sequence[Number],
+        state_size: int | None = None,
     ) -> Program:
-        edges = tuple(edge_of(self.graph, x) for x in results)
-        graph, ports = _renumbered(self.graph, _numbers_of(places)), tuple(x for x, _ in places)
-        return Program(name, ports, outputs, graph, edges, self._rates)
+        """The equations as a program of q, v, t, applied, signals, gains and a state.
+
+        state_size: Of the state; ``None``: equations need q, v, t, signals of time and gains alone.
+        """
+        edges = tuple(edge_of(self.graph, x) for x in results)  # constants are new nodes
+        applied = signals = state = list[tuple[Port, int]]()
+        if state_size is not None:
+            applied, signals = self._of_applied, self._places(self.sample_signals)
+            state = [(Port("state", (state_size,)), OF_STATE)]
+        signals = [*self._places(self.signals), *signals]
+        places = [*self._of_state, *applied, *signals, *self._of_gains, *state]
+        graph, numbers = Graph(), {k: new for new, k in enumerate(_numbers_of(places))}
+        graph.op, graph.b, graph.value = self.graph.op, self.graph.b, self.graph.value
+        pairs = zip(self.graph.op, self.graph.a, strict=True)
+        graph.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
+        return Program(name, tuple(port for port, _ in places), outputs, graph, edges, self._rates)
+
+    def _places(self, signals: Iterable[Signal | SampleSignal]) -> list[tuple[Port, int]]:
+        """Inputs that are signals, and the numbers of their first symbols."""
+        return [(Port(x.name, (x.size,)), self._first[x.name]) for x in signals]
 
 
-def _numbers_of(places: Sequence[tuple[Port, int]]) -> dict[int, int]:
-    """New numbers of inputs, of ports one after the other."""
-    found: dict[int, int] = {}
-    for port, first in places:
-        found.update({first + k: len(found) + k for k in range(port.size)})
-    return found
-
-
-def _renumbered(graph: Graph, numbers: Mapping[int, int]) -> Graph:
-    """The graph with its inputs renumbered; inputs without a new number must not be used."""
-    other = Graph()
-    other.op, other.b, other.value = graph.op, graph.b, graph.value
-    pairs = zip(graph.op, graph.a, strict=True)
-    other.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
-    return other
+def _numbers_of(places: Iterable[tuple[Port, int]]) -> Iterator[int]:
+    """The numbers of all symbols of inputs, one input after the other."""
+    return (first + k for port, first in places for k in range(port.size))

@@ -64,7 +64,7 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
             raise _unfit(f"wrench:{link}", row.shape, "shape (6,)")
         rows += [*row]
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
-    program = trace.function_program("wrenches", outputs, rows)
+    program = trace.program("wrenches", outputs, rows)
     return WrenchLaw(tuple(given), function_of(program))
 
 

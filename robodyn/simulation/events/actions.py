@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, expect, named_alone, of_one_state, one_name
+from robodyn.arrays import by_name, named_alone, of_one_state
 from robodyn.description import Inertia
 from robodyn.errors import ImpactError
 from robodyn.robot import Robot
@@ -19,17 +19,7 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Action, Change, State
 from robodyn.simulation.events.impulses import caught
 
-__all__ = [
-    "become",
-    "drive",
-    "drop",
-    "grasp",
-    "impact",
-    "jump",
-    "latch",
-    "release",
-    "switch",
-]
+__all__ = ["become", "drive", "drop", "grasp", "impact", "jump", "latch", "release", "switch"]
 
 Vector = ArrayLike | Callable[[float], ArrayLike]
 
@@ -105,7 +95,6 @@ def impact(
     >>> run.events[0].name, bool(abs(run.events[0].energy_loss) < 1e-9)
     ('wall', True)
     """
-    one_name("link", link)
     place = of_one_state("point", point, 3)
 
     def hit(state: State) -> Change:
@@ -137,11 +126,7 @@ def impact(
 
 
 def _separate(
-    state: State,
-    link: str,
-    point: FloatArray,
-    along: FloatArray | None,
-    options: Mapping[str, Any],
+    state: State, link: str, point: FloatArray, along: FloatArray | None, options: Mapping[str, Any]
 ) -> bool:
     """Whether bodies move apart along a direction, so that it may have the wrong sign."""
     if along is None:
@@ -312,8 +297,6 @@ def grasp(
     >>> run.phases[-1].robot.total_mass - robot.total_mass
     1.0
     """
-    one_name("link", link)
-    expect("payload", payload, Inertia)
 
     def grasped(state: State) -> Change:
         moving = [
@@ -345,5 +328,4 @@ def drop(link: str) -> Action:
     >>> [round(phase.robot.total_mass - robot.total_mass, 9) for phase in run.phases]
     [0.0, 1.0, 0.0]
     """
-    one_name("link", link)
     return lambda state: Change(payload={link: None}, dissipated=0.0)

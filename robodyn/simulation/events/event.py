@@ -287,16 +287,7 @@ class Event:
 
 def as_events(given: Iterable[Any]) -> tuple[Event, ...]:
     """Events from what a simulation is given; plain functions end the motion."""
-    found = []
-    for event in given:
-        if not (isinstance(event, Event) or callable(event)):
-            raise ShapeError(
-                f"the event is {event!r}, expected a robodyn.Event or a function (t, q, v)",
-                name="event",
-                given=event,
-            )
-        found.append(event if isinstance(event, Event) else Event(event))
-    return tuple(found)
+    return tuple(event if isinstance(event, Event) else Event(event) for event in given)
 
 
 def _instant(given: Any) -> float:

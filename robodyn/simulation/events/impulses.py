@@ -49,11 +49,7 @@ def impose_speeds(
 
 
 def caught(
-    state: State,
-    link: str,
-    payload: Inertia,
-    velocity: FloatArray,
-    angular_velocity: FloatArray,
+    state: State, link: str, payload: Inertia, velocity: FloatArray, angular_velocity: FloatArray
 ) -> tuple[FloatArray, float]:
     """Speeds after a link has caught a body, and the energy that the contact took [J].
 

@@ -47,8 +47,7 @@ class RigidStops:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        is_number = isinstance(self.restitution, int | float | np.number)
-        if not (is_number and 0.0 <= self.restitution <= 1.0):
+        if not 0.0 <= self.restitution <= 1.0:
             raise SettingsError(f"restitution is {self.restitution!r}, expected 0 to 1")
         if self.joints is not None:
             object.__setattr__(self, "joints", named_alone("joints", self.joints))

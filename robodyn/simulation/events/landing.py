@@ -14,7 +14,6 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect, number, truth
 from robodyn.equations.loops.frame_constraint import FrameConstraint
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements.ground import Ground
@@ -157,11 +156,9 @@ def landings(
     >>> len(landings(robot, ground)) > 0
     True
     """
-    expect("ground", ground, Ground)
-    restitution, slow = number("restitution", restitution), number("rest_speed", rest_speed)
-    if not (0.0 <= restitution <= 1.0 and slow > 0.0):
+    if not (0.0 <= restitution <= 1.0 and rest_speed > 0.0):
         raise SettingsError(
-            f"restitution is {restitution} and rest_speed {slow} m/s, expected 0 to 1, and a "
+            f"restitution is {restitution} and rest_speed {rest_speed} m/s, expected 0 to 1, and a "
             "positive number"
         )
     if robot.base == "moving" or robot.depends_on_time:
@@ -174,7 +171,7 @@ def landings(
             f"the loops of {robot.name!r} are solved in closed form, which leaves no room for "
             "points that stand: simulate robot.tree_form, and make its landings"
         )
-    plane = _Plane(robot, contact_points(robot, ground), restitution, slow, truth("sticks", sticks))
+    plane = _Plane(robot, contact_points(robot, ground), restitution, rest_speed, bool(sticks))
     return tuple(event for point in plane.points for event in plane.events(point))
 
 

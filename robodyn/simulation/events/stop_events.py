@@ -14,7 +14,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.joint_stops import JointStop, RigidStops, joint_stops_of
 from robodyn.simulation.events.stop_contact import StopContact, stop_contact
-from robodyn.simulation.events.witness_function import StepSamples, WitnessFunction
+from robodyn.simulation.events.witness import StepSamples, WitnessFunction
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 

@@ -20,13 +20,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
-from robodyn.simulation.integrators.method import (
-    Advance,
-    Coordinates,
-    Motion,
-    Start,
-    is_breakdown,
-)
+from robodyn.simulation.integrators.method import Advance, Coordinates, Motion, Start, is_breakdown
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
 from robodyn.tolerances import SHORTEST_STEP
 

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
+from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
 from robodyn.model.joint_info import part_names
@@ -29,16 +30,7 @@ from robodyn.simulation.limits.bounds import (
     within_motors,
 )
 from robodyn.simulation.limits.motor_limits import MotorLimits
-from robodyn.simulation.limits.passed_edges import PassedEdges, passed_edges
-from robodyn.simulation.loads.column_names import (
-    coordinate_names,
-    coordinate_units,
-    force_unit,
-    motor_joint_units,
-    motor_names,
-    speed_names,
-    speed_units,
-)
+from robodyn.simulation.loads import column_names
 
 #: The choices of ``limits=``.
 LIMITS = get_args(LimitsChoice)
@@ -277,17 +269,55 @@ def _limited(
 
 
 def _speeds(robot: Robot) -> Iterable[tuple[str, str]]:
-    return zip(speed_names(robot), (f"{unit}/s" for unit in speed_units(robot)), strict=True)
+    return zip(
+        column_names.speed_names(robot),
+        (f"{unit}/s" for unit in column_names.speed_units(robot)),
+        strict=True,
+    )
 
 
 def _efforts(robot: Robot) -> Iterable[tuple[str, str]]:
-    return zip(motor_names(robot), map(force_unit, motor_joint_units(robot)), strict=True)
+    return zip(
+        column_names.motor_names(robot),
+        map(column_names.force_unit, column_names.motor_joint_units(robot)),
+        strict=True,
+    )
 
 
 #: Name and unit of each column of what has limits.
 _COLUMNS: Mapping[LimitKind, Callable[[Robot], Iterable[tuple[str, str]]]] = {
-    "position": lambda robot: zip(coordinate_names(robot), coordinate_units(robot), strict=True),
+    "position": lambda robot: zip(
+        column_names.coordinate_names(robot), column_names.coordinate_units(robot), strict=True
+    ),
     "velocity": _speeds,
     "effort": _efforts,
     "motor torque": lambda robot: [(k, "N m") for x in limited_motors(robot) for k in x.joints],
 }
+
+
+class PassedEdges(NamedTuple):
+    """Where columns leave their ranges: at the k lower edges, and then at the k upper edges.
+
+    rows: The first row beyond each edge; -1 where there is none.
+    peaks: The smallest and then the largest numbers of the columns.
+    """
+
+    rows: list[int]
+    peaks: list[float]
+
+
+def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
+    """Where columns leave their ranges; ``None`` if they do not. NaNs are ignored.
+
+    x (n, k): In C order.
+    edges (2, k): Below and above; infinite where there is none.
+    """
+    peaks = extremes_beyond(x, edges)
+    if peaks is None:
+        return None
+    rows = [-1] * edges.size
+    for k in np.flatnonzero([peaks[0] < edges[0], peaks[1] > edges[1]]).tolist():
+        upper, column = divmod(k, x.shape[1])
+        values, edge = x[:, column], edges[upper, column]
+        rows[k] = int((values > edge if upper else values < edge).argmax())
+    return PassedEdges(rows, peaks.ravel().tolist())

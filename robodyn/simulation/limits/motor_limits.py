@@ -44,8 +44,7 @@ class MotorLimits:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        known = isinstance(self.knee, int | float | np.number)
-        if not (known and 0.0 <= self.knee <= 1.0):
+        if not 0.0 <= self.knee <= 1.0:
             raise SettingsError(
                 f"knee is {self.knee!r}, expected a part of the speed limit, 0 to 1"
             )

@@ -32,13 +32,6 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
     """The path of the base, after a check that velocities are derivatives of positions."""
     if base is None:
         return None
-    if not callable(base):
-        raise ShapeError(
-            f"base is {type(base).__name__}, expected a robodyn.BasePath, or a function from the "
-            "time [s] to a robodyn.BaseMotion",
-            name="base",
-            given=base,
-        )
     given = base if isinstance(base, BasePath) else BasePath(base)
     path = BasePath(OncePerInstant(given))
     at, interval = instants(times, CHECKED)

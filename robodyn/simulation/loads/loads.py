@@ -2,24 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from robodyn.array_types import FloatArray
 from robodyn.closed_loops.constraints.constraint_rows import gains
-from robodyn.errors import ShapeError
+from robodyn.codegen import Function
+from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import RobotCache
-from robodyn.simulation.loads.driven import Driven
-from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
-from robodyn.simulation.loads.step_functions import StepFunctions, functions_of
-from robodyn.simulation.loads.tables import LoadsAt
-from robodyn.simulation.loads.wrenches_of_time import WrenchesOfTime
+from robodyn.simulation.loads.driven_joints import Driven
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesOfTime
+
+
+@dataclass(frozen=True, eq=False)
+class LoadsAt:
+    """Motion of driven joints, and loads, at some instants.
+
+    driven (n, k) each: Positions, velocities and accelerations of the driven joints, as of
+        `Driven.states`.
+    varying (n, ...): Inputs of functions that change with time, by name: the time and the motion of
+        the base.
+    constant (...) or (robots, ...): Constant inputs: wrenches, and gains of the stabilisation.
+    """
+
+    driven: tuple[FloatArray, ...]
+    varying: Mapping[str, FloatArray]
+    constant: Mapping[str, FloatArray]
+
+    def __getitem__(self, index: Any) -> LoadsAt:
+        """The loads at some of the instants, by an index of any shape."""
+        varying = {name: x[index] for name, x in self.varying.items()}
+        return LoadsAt(tuple(x[index] for x in self.driven), varying, self.constant)
+
+    def inputs(self, f: Function, after: int) -> list[FloatArray]:
+        """Inputs of a function after its first ones, at all instants."""
+        given = {**self.constant, **self.varying}
+        return [given[port.name] for port in f.inputs[after:]]
+
+    def tables(self, f: Function, after: int, dtype: DTypeLike = float) -> list[Table]:
+        """These inputs as tables for machine code, and the rows of numbers that it may take.
+
+        ``dtype``: the precision of the numbers.
+        """
+        found, numbers = [], f.rows_of_numbers
+        given = [*self.inputs(f, after), *([] if numbers is None else [numbers])]
+        for port, x in zip(f.code_inputs[after:], given, strict=True):
+            if port.name in self.varying:
+                found.append(Table(np.ascontiguousarray(x, dtype), port.size))
+            else:
+                found.append(Table(np.ascontiguousarray(x, dtype), 0, port.size * (x.ndim > 1)))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values of an input of a function.
+
+    values: Contiguous.
+    step: Stride from one instant to the next; 0 for constants.
+    row: Stride from one robot to the next; 0 for values that are the same for all.
+    """
+
+    values: FloatArray
+    step: int
+    row: int = 0
+
+
+def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
+    """All instants at which loads are needed, shape (steps + 1, len(parts)) [s].
+
+    No step follows the last instant, which is repeated.
+    """
+    h = np.append(np.diff(times), 0.0)
+    return np.asarray(times[:, None] + np.array(parts) * h[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunctions:
+    """The functions that a step calls.
+
+    dynamics: Forward dynamics; hybrid dynamics where joints are driven.
+    integrate, rate: Of coordinates; ``None`` if coordinates add.
+    corrections: A step of Newton's method that closes loops; ``None`` without loops.
+    """
+
+    dynamics: Function
+    integrate: Function | None
+    rate: Function | None
+    corrections: Function | None
+
+    @property
+    def before_loads(self) -> int:
+        """Number of inputs of ``dynamics`` before those of loads."""
+        return 4 if any(port.name == "tau_free" for port in self.dynamics.inputs) else 3
+
+
+def functions_that_move(
+    robot: Robot, driven: Sequence[int], links: Iterable[str] = (), stabilised: bool = False
+) -> StepFunctions:
+    """The functions of a robot that a step calls.
+
+    driven: Speeds that follow paths or are zero, ascending.
+    links: Links on which wrenches act.
+    stabilised: Loops are held closed by gains, and not closed after every step.
+    Raises ActuationError, SingularError: Where the rank of loops changes, so that there is no
+        straight-line code.
+    """
+    options: dict[str, Any] = {"wrenches": tuple(links)} if links else {}
+    if stabilised and robot.nc:
+        options["stabilization"] = True
+    if driven:
+        dynamics = robot.function("hybrid_dynamics", controlled=driven, **options)
+    else:
+        dynamics = robot.function("forward_dynamics", **options)
+    closing = robot.function("loop_corrections", controlled=driven) if robot.nc else None
+    if robot.joints.coordinates_add:
+        return StepFunctions(dynamics, None, None, closing)
+    integrate, rate = robot.function("integrate"), robot.function("tangent_rate")
+    return StepFunctions(dynamics, integrate, rate, closing)
+
 
 _functions: RobotCache[StepFunctions | None] = RobotCache("functions of a step")
 
@@ -73,7 +181,14 @@ class Loads:
     def functions_with(self, links: tuple[str, ...]) -> StepFunctions | None:
         """The same where wrenches act on some links."""
         given = self.driven.speeds, links, self.gains is not None
-        return _functions.get(self.robot, given, lambda: functions_of(self.robot, *given))
+
+        def made() -> StepFunctions | None:
+            try:
+                return functions_that_move(self.robot, *given)
+            except (ActuationError, SingularError):  # the rank of the loops changes
+                return None
+
+        return _functions.get(self.robot, given, made)
 
     @cached_property
     def wrenches_alone(self) -> bool:

@@ -12,8 +12,7 @@ from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.events.event import Action, Change, Event
 from robodyn.simulation.events.joint_stops import check_start
 from robodyn.simulation.events.stop_events import StopEvents
-from robodyn.simulation.events.witness import instants_of, never, witness_of
-from robodyn.simulation.events.witness_function import WitnessFunction
+from robodyn.simulation.events.witness import WitnessFunction, instants_of, never, witness_of
 from robodyn.simulation.events.zeno import Zeno
 from robodyn.simulation.motion.mode import project_state
 from robodyn.simulation.motion.motion_state import MotionState

@@ -15,9 +15,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SettingsError, SimulationError
 from robodyn.simulation.events.stop_events import StopEvents
-from robodyn.simulation.events.witness_function import WitnessFunction
-from robodyn.simulation.motion.breakdown import attaching_trajectory
-from robodyn.simulation.motion.broken_motions import BrokenMotions
+from robodyn.simulation.events.witness import WitnessFunction
+from robodyn.simulation.motion.broken_motions import BrokenMotions, attaching_trajectory
 from robodyn.simulation.motion.event_handler import EventHandler
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.motion_state import MotionState
@@ -31,32 +30,14 @@ from robodyn.tolerances import SAME_TIME
 STEPS_PER_REPORT = 50
 
 
-def simulate_motion(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Motion:
-    """Simulate a motion over the instants of ``options``, or until an event ends it.
+class Motion:
+    """A motion over the instants of ``options``, or until an event ends it.
 
     mode: The first one, started.
-    q, v (..., nq), (..., nv): A batch of states must have no events.
     """
-    motion = Motion(mode, options)
-    last, k, reported = len(options.times) - 1, 0, 0
-    with attaching_trajectory(motion.so_far):
-        motion.start(q, v)
-        while k < last and not motion.ended:
-            if k >= reported:
-                options.report(k / last)
-                reported = k + STEPS_PER_REPORT
-            k += motion.advance_by_machine_code(k) or motion.step(k)
-        if not motion.ended:
-            motion.finish()
-        motion.refuse_broken()
-    return motion
-
-
-class Motion:
-    """A motion while it goes on."""
 
     def __init__(self, mode: Mode, options: MotionOptions) -> None:
-        self._times = options.times
+        self._times, self._report = options.times, options.report
         self._now = MotionState(mode, options)
         stops = _stop_events(self._now, options)
         self._events = EventHandler(self._now, options.events, stops)
@@ -66,12 +47,22 @@ class Motion:
         self._speculative: SpeculativeSteps | None = None  # of the mode that follows
         self._speculative_mode: Mode | None = None
 
-    @property
-    def ended(self) -> bool:
-        """Whether an event has ended it."""
-        return self._events.ended
+    def run(self, q: FloatArray, v: FloatArray) -> Motion:
+        """Simulate it from a state, and return it; a batch of states must have no events."""
+        last, k, reported = len(self._times) - 1, 0, 0
+        with attaching_trajectory(self.so_far):
+            self._start(q, v)
+            while k < last and not self._events.ended:
+                if k >= reported:
+                    self._report(k / last)
+                    reported = k + STEPS_PER_REPORT
+                k += self._advance_by_machine_code(k) or self._step(k)
+            if not self._events.ended:
+                self._finish()
+            self._now.broken.refuse()
+        return self
 
-    def start(self, q: FloatArray, v: FloatArray) -> None:
+    def _start(self, q: FloatArray, v: FloatArray) -> None:
         """Set the state at the first instant."""
         now = self._now
         now.jump(*now.stepper.start(now.t, q, v))
@@ -87,7 +78,7 @@ class Motion:
 
     # -- steps by machine code --------------------------------------------------------------------
 
-    def advance_by_machine_code(self, k: int) -> int:
+    def _advance_by_machine_code(self, k: int) -> int:
         """Do steps without an event from an instant on, and return how many were done.
 
         If none was done, the controller may have been sampled already.
@@ -147,7 +138,7 @@ class Motion:
 
     # -- steps with numbers -----------------------------------------------------------------------
 
-    def step(self, k: int) -> int:
+    def _step(self, k: int) -> int:
         """Do one step with numbers from an instant on, with all events in it."""
         now, events, end = self._now, self._events, float(self._times[k + 1])
         events.let_act(now.sample_controller())
@@ -196,7 +187,7 @@ class Motion:
 
     # -- results ----------------------------------------------------------------------------------
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """Record the sample of the last instant."""
         if self._recorded is not None:
             self._recorded.finish()
@@ -208,10 +199,6 @@ class Motion:
                 now.record_sample()
             except SimulationError as error:
                 self._go_on_without(error)
-
-    def refuse_broken(self) -> None:
-        """Raise the error of motions of a rollout that have broken down."""
-        self._now.broken.refuse()
 
     def so_far(self) -> Trajectory | None:
         """The trajectory of a motion that has ended early; ``None`` if there are no samples."""

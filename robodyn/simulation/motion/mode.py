@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,21 +13,14 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named_alone, of_one_state
 from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.description import Inertia
-from robodyn.errors import (
-    AssemblyError,
-    InconsistentStateError,
-    SettingsError,
-    UnknownNameError,
-)
+from robodyn.errors import AssemblyError, InconsistentStateError, SettingsError, UnknownNameError
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import impose_speeds
 from robodyn.simulation.events.joint_stops import JointStop
-from robodyn.simulation.loads.driven import Driven
-from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints, locked_joint
+from robodyn.simulation.loads.driven_joints import Driven, PathOfTime, driven_joints, locked_joint
 from robodyn.tolerances import LOOP_OPEN
 
 
@@ -161,20 +154,6 @@ class Mode:
             paths = driven_joints(new.robot, controlled, locked, times)
             new = dataclasses.replace(new, paths=paths, driven=paths, held=())
         return new
-
-
-def initial_mode(
-    robot: Robot,
-    controller: Controller | None,
-    base: BasePath | None,
-    controlled: Mapping[str, PathOfTime] | None,
-    locked: Iterable[str],
-    times: FloatArray,
-) -> Mode:
-    """The first mode, from the arguments of `simulate`."""
-    driven = driven_joints(robot, controlled, locked, times)
-    along, names = by_name("controlled", controlled), named_alone("locked", locked)
-    return Mode(robot, controller, base, along, names, driven, driven, robot)
 
 
 def project_state(

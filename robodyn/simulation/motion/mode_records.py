@@ -10,7 +10,7 @@ from robodyn.errors import ImpactError, RobodynError, SettingsError, SimulationE
 from robodyn.simulation.checks.energy_check import warn_of_imbalance
 from robodyn.simulation.checks.friction_check import warn_of_friction
 from robodyn.simulation.integrators.method import is_breakdown
-from robodyn.simulation.motion.breakdown import OnError
+from robodyn.simulation.motion.broken_motions import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.motion.record import Record

@@ -11,8 +11,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.running_controller import applied_forces
 from robodyn.simulation.events.event import State
 from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.motion.breakdown import OnError
-from robodyn.simulation.motion.broken_motions import BrokenMotions
+from robodyn.simulation.motion.broken_motions import BrokenMotions, OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.mode_records import ModeRecords
 from robodyn.simulation.motion.options import MotionOptions
@@ -118,7 +117,7 @@ class MotionState:
         It is called once at an instant.
         """
         tau, self.asked = self.forces() if self.asked is None else self.asked, None
-        if not all_finite(tau) or self.broken:
+        if not all_finite(tau) or self.broken.rows:
             now = self.t * (1.0 + SAME_TIME)
             step = int(np.searchsorted(self.times, now, side="right")) - 1
             return self.broken.finite(self.mode.robot, tau, self.t, step, self.breaking(self.t))

@@ -19,10 +19,9 @@ from robodyn.simulation import integrators
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.limits.motor_limits import MotorLimits
-from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt
-from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt, wrenches_of_time
 from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from robodyn.errors import ShapeError
-
 #: Called with the finished part, 0 to 1.
 Progress = Callable[[float], None]
 
@@ -17,12 +15,6 @@ def reporter(progress: Progress | bool | None) -> Progress:
     """The function of ``progress=``, a bar for ``True``, else a function that does nothing."""
     if callable(progress):
         return progress
-    if not isinstance(progress, bool | None):
-        raise ShapeError(
-            f"progress is {progress!r}, expected True, or a function of the finished part, 0 to 1",
-            name="progress",
-            given=progress,
-        )
     return bar if progress and sys.stderr.isatty() else _silent
 
 

@@ -15,17 +15,11 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
-from robodyn.simulation.checks.flat_passage import Passage
 from robodyn.simulation.checks.singular_passage import passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
-from robodyn.simulation.trajectory.files.archive import (
-    CONTROLLER_STATE,
-    STATES,
-    events_text,
-    outside_arrays,
-)
+from robodyn.simulation.trajectory.files import archive
 from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
@@ -133,13 +127,7 @@ class Record:
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Add the samples of some steps."""
-        n, k = len(t), self._kept
-        if self._every == 1 and k + n <= self._most:
-            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
-                column[k : k + n] = x
-            self._kept, self._behind = k + n, False
-            self._steps += n
-            return
+        n = len(t)
         chosen = (self._steps + np.arange(n)) % self._every == 0
         behind = n > 0 and not chosen[-1]
         chosen[n - 1 :] = True
@@ -201,11 +189,11 @@ class Record:
     def _write(self) -> None:
         """Move the samples in memory to the folder."""
         assert self._folder is not None
-        arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
+        arrays = dict(zip(archive.STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
-        arrays.update(outside_arrays(self.surroundings, t, q, v))
+        arrays.update(archive.outside_arrays(self.surroundings, t, q, v))
         recorded = self.controller_states.at(t, self.shape)
-        arrays.update({CONTROLLER_STATE + key: x for key, x in recorded.items()})
+        arrays.update({archive.CONTROLLER_STATE + key: x for key, x in recorded.items()})
         try:
             self._folder.append(arrays, self._about())
         except FileError as error:
@@ -231,7 +219,7 @@ class Record:
             "facts": facts(self.robot),
             "joints": speed_names(self.robot),
             "driven": self.driven,
-            "events": events_text(tuple(self.events)),
+            "events": archive.events_text(tuple(self.events)),
         }
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
@@ -239,10 +227,9 @@ class Record:
         motion, rows = error.motion, getattr(error, "rows", ())
         if self.shape and rows and not motion:  # of a method that was called with all of them
             motion = self.place(rows[0])
-        singular = self._singular(t)
         problem = f"at t = {t:.6g} s {error}"
-        if singular is not None:
-            problem = str(singular)
+        if singular := self._singular(t):
+            problem = singular
         elif isinstance(error, ShapeError):
             problem = (
                 f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: the step "
@@ -260,10 +247,10 @@ class Record:
         """The trajectory of a motion that has ended early; ``None`` if there are no samples."""
         return self.trajectory(complete=False) if self.started else None
 
-    def _singular(self, until: float) -> Passage | None:
+    def _singular(self, until: float) -> str:
         """The singular posture at which a single motion broke down on its way to an instant [s]."""
         if self.shape or not self.count:
-            return None
+            return ""
         t, q, v, a, _ = (x[self.count - 1] for x in self._columns)
         some = self._columns[1][: self.count : max(1, self.count // RANK_SAMPLES)]
         return passage_ahead(self.robot, some, float(t), q, v, a, until)
@@ -294,7 +281,7 @@ class Record:
         assert self._folder is not None
         place = self._folder.close(self._about(), complete=complete)
         fields = read(place)
-        return self._made(fields["controller_state"], *(fields[name] for name in STATES))
+        return self._made(fields["controller_state"], *(fields[name] for name in archive.STATES))
 
 
 def _in_one_block(

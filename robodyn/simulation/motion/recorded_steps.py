@@ -55,9 +55,9 @@ class RecordedSteps:
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
         self._block = max(1, steps)
-        #: The present state in the shape of the record, and all instants [s].
-        self._q, self._v = (
-            x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v)
+        #: The present state and forces in the shape of the record, and all instants [s].
+        self._q, self._v, self._tau = (
+            x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v, motion.tau)
         )
         self._instants: list[float] = times.tolist() if self._by_python else []
         self._last = len(times) - 1
@@ -164,7 +164,7 @@ class RecordedSteps:
         q, v, _, tau = (
             x[: len(kept)].reshape(len(kept), len(self._motion.q), -1) for x in self._room
         )
-        if self._broken:
+        if self._broken.rows:
             q, v, tau = (x[:, rows] for x in (q, v, tau))
             robot = robot.of_rows(rows)
         found = (
@@ -189,13 +189,15 @@ class RecordedSteps:
     def _sample_controller(self, k: int) -> None:
         """Sample a controller that Python calls, and set its forces."""
         t = self._instants[k]
-        state = self._broken.at_start(self._q, self._v)
-        tau = applied_forces(self._controller, self._limits.cut, t, *state)
-        if self._broken or not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
+        q, v, broken = self._q, self._v, self._broken.rows
+        if broken:
+            q, v = self._broken.at_start(q, v)
+        tau = applied_forces(self._controller, self._limits.cut, t, q, v)
+        if broken or not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             tau = self._broken.finite(self._stepper.robot, tau, t, k, self._breaking(t))
             for x in (self._q, self._v):
                 x[...] = self._broken.unknown(x)
-        self._motion.tau[...] = tau.reshape(self._motion.tau.shape)
+        self._tau[...] = tau
 
     def _make_room(self, first: int) -> None:
         """Make room for the samples from a step on, if there is none."""

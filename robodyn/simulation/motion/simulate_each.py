@@ -10,9 +10,12 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.control.callbacks import for_motion
 from robodyn.simulation.control.running_controller import RunningController
-from robodyn.simulation.motion.breakdown import attaching_trajectory, detach_trajectory
-from robodyn.simulation.motion.broken_motions import BrokenMotions
-from robodyn.simulation.motion.loop import simulate_motion
+from robodyn.simulation.motion.broken_motions import (
+    BrokenMotions,
+    attaching_trajectory,
+    detach_trajectory,
+)
+from robodyn.simulation.motion.loop import Motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
 from robodyn.simulation.trajectory.trajectory import Trajectory
@@ -32,7 +35,7 @@ def simulate_each(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptio
                 given = own.robot, for_motion(mode.controller, k), options.times
                 own = dataclasses.replace(own, controller=RunningController(*given, batch=True))
             try:
-                single = simulate_motion(own, *state, options.for_motion(k))
+                single = Motion(own, options.for_motion(k)).run(*state)
                 run = single.trajectory()
                 single.check_steps(run)
             except (Exception, SimulationInterrupted) as error:
@@ -88,8 +91,7 @@ class _Motions:
         record.events.sort(key=lambda event: event.time)
         for name, x in self._recorded.items():
             record.controller_states.add(name, self._times.copy(), x)
-        for sample in zip(self._times.tolist(), *self._arrays, strict=True):
-            record.add(*sample)
+        record.extend(self._times, *self._arrays)
         return record.trajectory()
 
     def so_far(self) -> Trajectory | None:

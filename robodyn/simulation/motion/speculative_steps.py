@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.events.witness_function import StepSamples
+from robodyn.simulation.events.witness import StepSamples
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 
 #: Numbers of steps: of the largest block, of the first of a mode, and of one after a step that may
@@ -98,13 +98,11 @@ class SpeculativeSteps:
             m.controller_state[0] = m.controller.layout.row(self._controller.state)
             m.tau[0] = self._controller.applied
         try:
-            sampled = m.sampled_inputs(k)
+            m.fill_tables(k)
         except Exception:
             # an error of a path at instants that the motion may never reach: numbers will raise it
             self._not_before = k + LONGEST_BLOCK
             return 0
-        if sampled is not None:
-            m.load_tables(k, *sampled)
         m.begin_samples(k)
         count = m.advance_from(k, count, state, bool(self._held))
         self.q[count], self.v[count] = m.q[0], m.v[0]

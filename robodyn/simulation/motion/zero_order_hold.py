@@ -10,7 +10,6 @@ gains help, another integrator does not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.motion.breakdown import OnError
+from robodyn.simulation.motion.broken_motions import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
@@ -34,45 +33,20 @@ BISECTIONS = 40
 GREAT_GROWTH = 100.0
 
 
-@dataclass(frozen=True)
-class UnstableHold:
-    """A controller that is unstable because its forces are held over each step.
-
-    joint: The joint, or ``"joint[k]"``, with the largest part of the energy of the unstable mode.
-    pole [1/s]: The fastest pole under the controller in continuous time.
-    needed [s]: A step at which the controller is stable.
-    """
-
-    joint: str
-    pole: complex
-    step: float
-    needed: float
-
-    def __str__(self) -> str:
-        turning = abs(self.pole.imag)
-        pole = f"{self.pole.real:.4g}" + (f" ± {turning:.4g}i" if turning else "")
-        return (
-            f"the controller is unstable in joint {self.joint!r} where its forces are held for "
-            f"{self.step:.3g} s: its fastest pole is {pole} 1/s. Take "
-            f"step={self.needed:.2g} or shorter, smaller gains, or gains for held forces "
-            f"(LQR(dt={self.step:.3g})); another integrator does not help"
-        )
-
-
 def unstable_hold(
     mode: Mode, motion: Trajectory | None, step: float, which: tuple[int, ...] = ()
-) -> UnstableHold | None:
-    """Find out whether a motion grows because of the zero-order hold; ``None`` if not, or unknown.
+) -> str:
+    """Why a motion grows because of the zero-order hold; empty if it does not, or that is unknown.
 
     It is known for trees under a symbolic controller, without driven joints. ``which``: the index
     of one of many motions; default: the first, or of many robots the fastest.
     """
     robot, controller = mode.robot, mode.controller
     if motion is None or controller is None or robot.nc or robot.depends_on_time:
-        return None
+        return ""
     law = controller.compiled_function
     if law is None or law.program is None or mode.driven or mode.base is not None or not robot.nv:
-        return None
+        return ""
     if which:
         n = int(np.ravel_multi_index(which, motion.v.shape[1:-1]))
     else:
@@ -80,10 +54,10 @@ def unstable_hold(
     robot = robot.of_rows(n)
     q, v = (x[0].reshape(-1, x.shape[-1])[n] for x in (motion.q, motion.v))
     if not np.isfinite(q).all():  # it broke down at the start
-        return None
+        return ""
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
     if not (np.isfinite(A).all() and np.isfinite(closed).all()):
-        return None
+        return ""
     poles = np.linalg.eigvals(closed)
 
     def unstable(h: float) -> bool:
@@ -91,21 +65,26 @@ def unstable_hold(
         return _growing(np.linalg.eigvals(_held(A, closed, h))) > _growing(np.exp(poles * h))
 
     if not unstable(step):
-        return None
+        return ""
     low, high = 0.0, step
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if unstable(middle) else (middle, high)
     if low == 0.0:
-        return None
+        return ""
     sizes, modes = np.linalg.eig(_held(A, closed, step))
     speeds = np.abs(modes[robot.nv :, np.abs(sizes).argmax()])
     energies = speeds**2 * np.diagonal(robot.mass_matrix(q))
     low *= 1.0 - SPECTRAL_RADIUS_MARGIN  # not just at the limit
     digit = 10.0 ** (np.floor(np.log10(low)) - 1.0)
     needed = float(np.floor(low / digit) * digit)
-    joint = speed_names(robot)[int(energies.argmax())]
-    return UnstableHold(joint, complex(poles[np.abs(poles).argmax()]), step, needed)
+    joint, fastest = speed_names(robot)[int(energies.argmax())], poles[np.abs(poles).argmax()]
+    pole = f"{fastest.real:.4g}" + (f" ± {abs(fastest.imag):.4g}i" if fastest.imag else "")
+    return (
+        f"the controller is unstable in joint {joint!r} where its forces are held for {step:.3g} "
+        f"s: its fastest pole is {pole} 1/s. Take step={needed:.2g} or shorter, smaller gains, or "
+        f"gains for held forces (LQR(dt={step:.3g})); another integrator does not help"
+    )
 
 
 def _models(
@@ -145,7 +124,7 @@ def explaining_unstable_hold(mode: Mode, step: float) -> OnError:
         if not isinstance(error, SimulationError):
             return
         found = unstable_hold(mode, error.trajectory, step, error.motion)
-        if found is not None:
+        if found:
             names = "trajectory", "time", "motion", "motions"
             given: dict[str, Any] = {name: getattr(error, name) for name in names}
             until = "" if error.time is None else f" until t = {error.time:.6g} s"
@@ -161,9 +140,7 @@ def warn_of_unstable_hold(mode: Mode, motion: Trajectory, step: float) -> bool:
     if mode.controller is None or not len(motion):
         return False
     first, last = (float(np.abs(motion.v[k]).max(initial=0.0)) for k in (0, -1))
-    found = unstable_hold(mode, motion, step) if last > GREAT_GROWTH * (1.0 + first) else None
-    if found is None:
-        return False
-    message = EnergyWarning(f"the motion of {mode.robot.name!r} grows: {found}")
-    warn(message)
-    return True
+    found = unstable_hold(mode, motion, step) if last > GREAT_GROWTH * (1.0 + first) else ""
+    if found:
+        warn(EnergyWarning(f"the motion of {mode.robot.name!r} grows: {found}"))
+    return bool(found)

@@ -8,28 +8,64 @@ batch, and apply the chain rule in tangent space::
 where T maps rates of coordinates to speeds. Driven joints are set to their paths, so their
 derivatives are zero. The Newton steps that close loops, ``M dq = K^T x, K dq = -gap``, are
 differentiated one by one.
+
+The motion of the base, paths of driven joints and wrenches are functions of time. Accelerations,
+and forces of driven joints, depend on the rest::
+
+    a, tau_d = HD(q, v, a_d, tau_f)
+    da, dtau_d = HD_q dq + HD_v dv + HD_tau (dtau_f + dg_f) - (0, dg_d)
+    dg = J^T (w_q dq + w_v dv) - Y dp
+
+of driven joints d and free ones f, with the regressor Y, and the Jacobians J of links on which
+wrenches act that are functions w of the state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function, making
+from robodyn.literals import ParameterSet
+from robodyn.simulation.control.wrench_function import WrenchLaw
 from robodyn.simulation.integrators.method import Coordinates, coordinates
-from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.step_functions import StepFunctions
-from robodyn.simulation.loads.tables import LoadsAt
-from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationDerivatives
-from robodyn.simulation.sensitivity.dual_array import DualArray
+from robodyn.simulation.loads.loads import Loads, LoadsAt, StepFunctions
 from robodyn.simulation.step.operations.numeric import while_any_open
 from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
+
+
+@dataclass(frozen=True, eq=False)
+class DualArray:
+    """An array and its derivatives with respect to m variables: a dual number.
+
+    It has the two operations that integrators need: sums, and products with numbers.
+
+    value (..., n)
+    derivative (..., k, m): Derivatives of coordinates are in tangent space: ``k`` is the number of
+        speeds.
+    """
+
+    #: numpy leaves products with arrays to this class.
+    __array_ufunc__: ClassVar[None] = None
+
+    value: FloatArray
+    derivative: FloatArray
+
+    def __add__(self, other: DualArray) -> DualArray:
+        return DualArray(self.value + other.value, self.derivative + other.derivative)
+
+    def __rmul__(self, factor: Any) -> DualArray:
+        """The product with a number, or with one number for each state, shape (..., 1)."""
+        of_derivative = np.asarray(factor)[..., None] if np.ndim(factor) else factor
+        return DualArray(factor * self.value, of_derivative * self.derivative)
+
 
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[DualArray, DualArray, FloatArray]
@@ -40,18 +76,28 @@ class DualOperations:
 
     loads: Without wrenches that are functions of the state.
     functions: The functions of the loads.
-    parameters: Differentiate with respect to parameters, too.
+    law, optional: Wrenches that are functions of the state.
+    parameters {"inertial", "dynamic"}: Differentiate with respect to these parameters, too.
     """
 
     def __init__(
         self,
         loads: Loads,
         functions: StepFunctions,
-        dynamics: AccelerationDerivatives,
-        parameters: bool,
+        law: WrenchLaw | None,
+        parameters: bool | ParameterSet,
     ) -> None:
-        self._loads, self._functions = loads, functions
-        self._dynamics, self._parameters = dynamics, parameters
+        self._loads, self._functions, self._law = loads, functions, law
+        self._parameters, self._robot = parameters, loads.robot
+        self._driven, self._free = list(loads.driven.speeds), loads.driven.free.tolist()
+        wrenches = loads.external.wrenches
+        assert not callable(wrenches)
+        links = tuple(wrenches) if law is None else law.links
+        options: dict[str, Any] = {"wrenches": links} if links else {}
+        name = "forward_dynamics_derivatives"
+        if self._driven:
+            name, options["controlled"] = "hybrid_dynamics_derivatives", loads.driven.speeds
+        self._dynamics = self._robot.function(name, **options)
 
     def at(self, t: FloatArray) -> LoadsAt:
         """The loads at times of shape (..., 1) [s]."""
@@ -76,33 +122,96 @@ class DualOperations:
             q.derivative[...] = _along_speeds(self._rates(q.value), raw)
         return at
 
+    # -- accelerations ------------------------------------------------------------------------
+
     def accelerations(
         self, t: FloatArray, q: DualArray, v: DualArray, tau: FloatArray, driving: LoadsAt
     ) -> DualArray:
-        """Accelerations of all speeds."""
-        return self._dynamics.accelerations(driving, q, v, tau)
+        """Accelerations of all speeds; ``tau`` (..., nv): forces of joints that are not driven."""
+        found = self._found(driving, q.value, v.value, tau)
+        push = self._pushed(driving, q, v, found["a"])
+        return DualArray(found["a"], self._chained("a", found, q, v, push))
+
+    def driving_forces(self, at: LoadsAt, q: DualArray, v: DualArray, tau: FloatArray) -> DualArray:
+        """Generalised forces of the driven speeds, in their order; joints are on their paths."""
+        found = self._found(at, q.value, v.value, tau)
+        push = self._pushed(at, q, v, found["a"])
+        derivative = self._chained("tau", found, q, v, push) - push
+        return DualArray(found["tau"][..., self._driven], derivative[..., self._driven, :])
+
+    def _found(self, at: LoadsAt, q: FloatArray, v: FloatArray, tau: FloatArray) -> dict[str, Any]:
+        """Outputs of the derivatives of dynamics; ``free``: of a with respect to free forces."""
+        function, given, forces = self._dynamics, list[Array]([tau]), "tau"
+        if self._driven:
+            given, forces = [at.driven[2], tau[..., self._free]], "tau_free"
+        if self._law is not None:
+            acting = self._law.at(_time(at), q, v)
+            at = replace(at, constant={f"wrench:{link}": x for link, x in acting.items()})
+        parts = function(q, v, *given, *at.inputs(function, 2 + len(given)))
+        found = dict(zip((port.name for port in function.outputs), parts, strict=True))
+        for name in ("a", "tau") if self._driven else ("a",):
+            found[f"d {name} / d free"] = found[f"d {name} / d {forces}"]
+        return found
+
+    def _chained(
+        self, name: str, found: dict[str, Any], q: DualArray, v: DualArray, push: FloatArray
+    ) -> FloatArray:
+        """Derivatives of an output with respect to the state and all generalised forces."""
+        by_q, by_v, by_tau = (found[f"d {name} / d {x}"] for x in ("q", "v", "free"))
+        derivative = by_q @ q.derivative + by_v @ v.derivative + by_tau @ push[..., self._free, :]
+        derivative[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
+        return np.asarray(derivative)
+
+    def _pushed(self, at: LoadsAt, q: DualArray, v: DualArray, a: FloatArray) -> FloatArray:
+        """Derivatives of generalised forces through wrenches and parameters, (..., nv, m)."""
+        push = np.zeros_like(q.derivative)
+        if self._parameters:
+            push[..., 3 * self._robot.nv :] = -self._regressed(at, q.value, v.value, a)
+        if self._law is not None:
+            by_q, by_v = (self._law.slopes(x, _time(at), q.value, v.value) for x in ("q", "v"))
+            for link in self._law.links:
+                jacobian = self._robot.function("frame_jacobian", frame=link)
+                J = jacobian(q.value, *at.inputs(jacobian, 1))
+                change = by_q[link] @ q.derivative + by_v[link] @ v.derivative
+                push += np.swapaxes(J, -1, -2) @ change
+        return push
+
+    def _regressed(self, at: LoadsAt, *motion: FloatArray) -> FloatArray:
+        """The regressor of the parameters at positions, speeds and accelerations."""
+        name = "dynamic_regressor" if self._parameters == "dynamic" else "regressor"
+        regressor = self._robot.function(name)
+        return np.asarray(regressor(*motion, *at.inputs(regressor, 3)))
 
     # -- loops --------------------------------------------------------------------------------
 
     def close(self, t: FloatArray, q: DualArray, v: DualArray) -> tuple[DualArray, DualArray]:
         """The state with its loops closed."""
-        if self._functions.corrections is None:
-            return q, v
-        return close_loops(self, t, q, v)
+        return (q, v) if self._functions.corrections is None else close_loops(self, t, q, v)
 
     def corrections(self, t: FloatArray, q: DualArray, v: DualArray) -> Corrections:
         """One step of Newton's method, with its derivatives."""
-        at = self.at(t)
-        around = at.inputs(self._closing[0], 2)
-        (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
+        f, at = self._functions.corrections, self.at(t)
+        assert f is not None
+        given = q.value, v.value, *at.inputs(f, 2)
+        (dq, dv, gap), by_q, by_v = (g(*given) for g in (f, derivative(f, "q"), derivative(f, "v")))
         found = []
         for k, x in enumerate((dq, dv)):
-            derivative = by_q[k] @ q.derivative + by_v[k] @ v.derivative
+            change = by_q[k] @ q.derivative + by_v[k] @ v.derivative
             if self._parameters:
-                nv = self._loads.robot.nv
-                derivative[..., 3 * nv :] -= self._dynamics.of_inertia(at, q.value, x)
-            found.append(DualArray(x, derivative))
+                change[..., 3 * self._robot.nv :] -= self._of_inertia(at, q.value, x)
+            found.append(DualArray(x, change))
         return found[0], found[1], gap
+
+    def _of_inertia(self, at: LoadsAt, q: FloatArray, x: FloatArray) -> FloatArray:
+        """Derivative of accelerations at rest with respect to parameters, ``G dM x``.
+
+        ``G`` is the derivative of accelerations with respect to the forces of joints that are not
+        driven, and ``dM x`` that of the forces for accelerations x.
+        """
+        rest = np.zeros_like(x)
+        forces = self._regressed(at, q, rest, x) - self._regressed(at, q, rest, rest)
+        by_tau = self._found(at, q, rest, rest)["d a / d free"]
+        return np.asarray(by_tau @ forces[..., self._free, :])
 
     def where_open(self, gap: FloatArray, moved: DualArray, q: DualArray) -> DualArray:
         """``moved`` where loops are open, ``q`` elsewhere."""
@@ -116,20 +225,13 @@ class DualOperations:
         """Correct until the loops of all states of the batch are closed."""
         return while_any_open(correct, q, found)
 
-    @cached_property
-    def _closing(self) -> tuple[Function, Function, Function]:
-        """Corrections that close loops, and their derivatives with respect to q and v."""
-        corrections = self._functions.corrections
-        assert corrections is not None
-        return corrections, derivative(corrections, "q"), derivative(corrections, "v")
-
     # -- coordinates --------------------------------------------------------------------------
 
     @cached_property
     def _rates(self) -> Function | None:
         """Derivative of rates of coordinates with respect to speeds; ``None`` if they add."""
-        integrate = self._functions.integrate
-        return None if integrate is None else rates(integrate)
+        f = self._functions.integrate
+        return f and _kept(f, "rates", lambda: Function(f.program.rates["q"]))
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -146,12 +248,15 @@ class DualOperations:
             return DualArray(value, _along_speeds(by_speeds(value), raw))
 
         def speed(u: Any, v: Any) -> Any:
-            derivative = (
-                of_u(u.value, v.value) @ u.derivative + of_v(u.value, v.value) @ v.derivative
-            )
-            return DualArray(rate(u.value, v.value), derivative)
+            at = u.value, v.value
+            return DualArray(rate(*at), of_u(*at) @ u.derivative + of_v(*at) @ v.derivative)
 
         return coordinates(move, speed)
+
+
+def _time(at: LoadsAt) -> FloatArray:
+    """The instants, shape (..., 1) [s]."""
+    return at.varying["t"][..., None]
 
 
 def _along_speeds(rates: FloatArray, raw: FloatArray) -> FloatArray:
@@ -170,11 +275,6 @@ _made: WeakKeyDictionary[Function, dict[str, Function]] = WeakKeyDictionary()
 def derivative(function: Function, name: str) -> Function:
     """The derivative of a function with respect to an input; see `Function.jacobian`."""
     return _kept(function, name, lambda: function.jacobian(name))
-
-
-def rates(integrate: Function) -> Function:
-    """Derivative of the rates of coordinates with respect to speeds, from ``integrate``."""
-    return _kept(integrate, "rates", lambda: Function(integrate.program.rates["q"]))
 
 
 def _kept(function: Function, name: str, make: Callable[[], Function]) -> Function:

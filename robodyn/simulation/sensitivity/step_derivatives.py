@@ -18,7 +18,6 @@ from robodyn.simulation.loads.arguments import base_path, wrenches_on
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
-from robodyn.simulation.sensitivity.dual_array import DualArray
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 
 
@@ -137,7 +136,7 @@ def step_derivatives(
     v, tau = (checked(name, x, robot.nv, of=robot.name) for name, x in (("v", v), ("tau", tau)))
     clock = shaped("t", t)
     batch = together(q=q, v=v, tau=tau, t=clock[..., None])
-    if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
+    if not 0.0 < step < np.inf:
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     start = np.broadcast_to(clock, batch)
     refuse_not_finite("t", start, 0)
@@ -147,10 +146,7 @@ def step_derivatives(
     loads = loads_on(robot, driven, base_path(base, span), wrenches_on(wrenches, batch))
     jacobian = StepJacobian(loads, integrator, parameters=parameters)
     h = np.full((*batch, 1), float(step))
-    return _split(robot.nv, bool(parameters), *jacobian(start[..., None], q, v, tau, h))
-
-
-def _split(nv: int, parameters: bool, q: DualArray, v: DualArray) -> StepDerivatives:
-    whole = np.concatenate([q.derivative, v.derivative], axis=-2)
-    A, B, P = np.split(whole, [2 * nv, 3 * nv], axis=-1)
-    return StepDerivatives(q.value, v.value, A, B, P if parameters else None)
+    moved, speed = jacobian(start[..., None], q, v, tau, h)
+    whole = np.concatenate([moved.derivative, speed.derivative], axis=-2)
+    A, B, P = np.split(whole, [2 * robot.nv, 3 * robot.nv], axis=-1)
+    return StepDerivatives(moved.value, speed.value, A, B, P if parameters else None)

@@ -30,11 +30,7 @@ from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.loads.driven_joints import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import (
-    jacobian_of_steps,
-    robot_of_steps,
-    steps_along,
-)
+from robodyn.simulation.sensitivity import step_jacobian
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN
@@ -149,9 +145,11 @@ def trajectory_gradient(
     >>> gradient.tau.shape
     (101, 2)
     """
-    robot = robot_of_steps(run)
+    robot = step_jacobian.robot_of_steps(run)
     given = [_over_samples(name, x, run) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    jacobian = jacobian_of_steps(robot, run, integrator, controlled, locked, parameters)
+    jacobian = step_jacobian.jacobian_of_steps(
+        robot, run, integrator, controlled, locked, parameters
+    )
     nv, last = robot.nv, len(run.t) - 1
     partial = np.zeros((*run.v.shape[:-1], 3 * nv + jacobian.parameters))
     partial[..., : 3 * nv] = np.concatenate(given, axis=-1)
@@ -162,7 +160,7 @@ def trajectory_gradient(
     lam = by_state[last] + feedback.pulled(last, by_tau[last])
     for stop in range(last, 0, -AT_ONCE):
         start = max(0, stop - AT_ONCE)
-        whole = steps_along(robot, run, jacobian, start, stop, integrator)
+        whole = step_jacobian.steps_along(robot, run, jacobian, start, stop, integrator)
         for k in range(stop - 1, start - 1, -1):
             change = np.einsum("...ij,...i->...j", whole[k - start], lam)
             by_tau[k] += change[..., 2 * nv : 3 * nv]

@@ -2,21 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.llvm.batches import threads
+from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.loads.tables import LoadsAt, Table, instants
-from robodyn.simulation.step.machine_code.argument_values import ArgumentValues
+from robodyn.simulation.loads.loads import Loads, LoadsAt, Table, instants
 from robodyn.simulation.step.machine_code.step_program import loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
+
+
+class ArgumentValues:
+    """Values of the arguments; keeps their arrays alive.
+
+    place: Index of each argument.
+    values: The table itself.
+    address: Address of the table.
+    """
+
+    def __init__(self, place: Mapping[str, int]) -> None:
+        self.values, self.place = np.zeros(len(place), np.int64), place
+        self.address = address_of(self.values)
+        self._arrays: dict[str, Any] = {}
+        self.set(**_memory())
+
+    def set(self, **values: int) -> None:
+        """Set sizes and addresses."""
+        for name, value in values.items():
+            self.values[self.place[name]] = value
+
+    def point(self, name: str, array: Any) -> None:
+        """Set the address of an array, and keep the array alive."""
+        self._arrays[name] = array
+        self.values[self.place[name]] = address_of(array)
+
+    def point_table(self, name: str, table: Table) -> None:
+        """Set the address and the strides of an input's values."""
+        self.point(name, table.values)
+        self.set(**{f"{name}_step": table.step, f"{name}_row": table.row})
+
+
+@functools.cache
+def _memory() -> dict[str, int]:
+    """Addresses of Python's functions that allocate and free memory."""
+    functions = {"allocate": "PyMem_RawMalloc", "free": "PyMem_RawFree"}
+    pointers = {key: getattr(ctypes.pythonapi, name) for key, name in functions.items()}
+    return {key: ctypes.cast(x, ctypes.c_void_p).value or 0 for key, x in pointers.items()}
+
 
 #: Largest number of robots in a block, so that the data of a step fit into the CPU's caches; and
 #: the smallest one, if there are few robots for each thread.
@@ -96,10 +137,10 @@ class CompiledMotion:
         given = self._arguments
         n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
         block = min(n, BLOCK)
-        of_q, of_v, single = self._code.program.room
+        of_q, of_v, single = self._code.room
         room = block * (of_q * nq + of_v * nv + single)
         given.set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
-        given.set(instants=len(self._code.program.instants))
+        given.set(instants=len(self._code.instants))
         if self.controller is not None:
             given.set(state_size=self.controller.state_size)
 
@@ -151,37 +192,28 @@ class CompiledMotion:
         """Write samples of every step from ``first`` on to the start of the same arrays again."""
         self._arguments.set(before=first)
 
-    def sampled_inputs(self, first: int) -> tuple[int, LoadsAt | None, list[Table]] | None:
-        """Functions of time at as many steps from ``first`` on as the tables hold.
-
-        Returns the instant after the last one, loads and signals; ``None`` if the tables have them.
-        """
-        needed = min(first + 2, len(self._times))
-        if self._tabled[0] <= first and needed <= self._tabled[1]:
-            return None
-        stop, loads = min(first + self._rows, len(self._times)), None
-        signals: list[Table] = []
-        if self._loaded:
-            at = instants(self._times[first : stop + 1], self._code.program.instants)
-            loads = self._loads.at(at[: stop - first].reshape(-1))
-        if self.controller is not None:
-            signals = self.controller.tables(self._times, first, stop)
-        return stop, loads, signals
-
     def fill_tables(self, first: int) -> int:
         """Fill the tables from ``first`` on, unless they hold the next step.
 
         If a function of time raises an exception, nothing is changed. Returns the last instant.
         """
-        sampled = self.sampled_inputs(first)
-        if sampled is not None:
-            self.load_tables(first, *sampled)
-        return self._tabled[1] - 1
+        needed = min(first + 2, len(self._times))
+        if self._tabled[0] <= first and needed <= self._tabled[1]:
+            return self._tabled[1] - 1
+        stop, loads = min(first + self._rows, len(self._times)), None
+        signals: list[Table] = []
+        if self._loaded:
+            at = instants(self._times[first : stop + 1], self._code.instants)
+            loads = self._loads.at(at[: stop - first].reshape(-1))
+        if self.controller is not None:
+            signals = self.controller.tables(self._times, first, stop)
+        self.load_tables(first, stop, loads, signals)
+        return stop - 1
 
     def load_tables(
         self, first: int, stop: int, loads: LoadsAt | None, signals: Sequence[Table]
     ) -> None:
-        """Fill the tables with inputs from `sampled_inputs`."""
+        """Fill the tables from ``first`` to before ``stop``."""
         self._set_functions()
         self._tabled = first, stop
         self._arguments.set(table=first)

@@ -20,8 +20,7 @@ from robodyn.simulation import integrators
 from robodyn.simulation.control.closed_loop import function_of_state, numbered
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.driven_joints import DrivenPlaces, driven_places
-from robodyn.simulation.loads.loads import BASE
-from robodyn.simulation.loads.step_functions import StepFunctions, functions_that_move
+from robodyn.simulation.loads.loads import BASE, StepFunctions, functions_that_move
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
 from robodyn.simulation.step.operations.step import step
 from robodyn.simulation.step.operations.symbolic import SymbolicInputs, SymbolicOperations
@@ -113,7 +112,7 @@ def step_function(
     if method is None:
         known = ", ".join(integrators.EXPLICIT)
         raise SettingsError(f"a step by {integrator!r} is no function: take one of {known}")
-    if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
+    if not 0.0 < step < math.inf:
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = None
     if controller is not None:

@@ -14,13 +14,7 @@ from robodyn.errors import RobodynError, SettingsError
 from robodyn.literals import IntegratorName
 from robodyn.simulation import integrators
 from robodyn.simulation.control.compiled_controller import CompiledController
-from robodyn.simulation.integrators.method import (
-    Advance,
-    Motion,
-    Slopes,
-    Solver,
-    Start,
-)
+from robodyn.simulation.integrators.method import Advance, Motion, Slopes, Solver, Start
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.motion_start import closed_start
@@ -245,10 +239,3 @@ class Stepper:
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
         return closed_start(self._operations, t, q, v) if self.robot.nc else (q, v)
-
-    def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state at ``t`` [s] with its loops closed by joints that are not driven.
-
-        Raises AssemblyError: If they do not close.
-        """
-        return self._operations.closed(t, q, v) if self.robot.nc else (q, v)

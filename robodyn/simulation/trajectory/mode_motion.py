@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect, named, number
+from robodyn.arrays import checked, named
 from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.robot import Robot
@@ -75,15 +75,13 @@ def mode_motion(
     >>> len(motion), round(float(motion.t[-1]), 3)
     (121, 7.033)
     """
-    expect("mode", mode, Mode)
     q = checked("q", q, robot.nq, of=robot.name)
     places, speeds = (_columns(robot, mode, letter) for letter in "qv")
     pace = abs(mode.pole.imag) / (2.0 * math.pi) or abs(mode.pole.real)
     if not abs(mode.pole) > STILL_POLE:
         raise ShapeError(f"the mode {mode.name!r} stands still: there is no motion", name="mode")
-    size, count = number("amplitude", amplitude), number("cycles", cycles)
-    t = step_times(count / pace, 1.0 / (SAMPLES * pace))
-    grown = np.exp(mode.pole * t - max(0.0, mode.pole.real) * t[-1]) * size
+    t = step_times(cycles / pace, 1.0 / (SAMPLES * pace))
+    grown = np.exp(mode.pole * t - max(0.0, mode.pole.real) * t[-1]) * amplitude
     z = (np.outer(grown, mode.shape[list(places.values())])).real
     u = (np.outer(grown, mode.shape[list(speeds.values())])).real
     rate = (np.outer(grown * mode.pole, mode.shape[list(speeds.values())])).real

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,14 +20,8 @@ from robodyn.simulation.limits.bounds import (
     own_effort_bounds,
     speed_bounds,
 )
-from robodyn.simulation.loads.column_names import (
-    coordinate_names,
-    coordinate_units,
-    force_unit,
-    motor_names,
-    motor_units,
-    speed_units,
-)
+from robodyn.simulation.loads import column_names
+from robodyn.simulation.trajectory.states.energy_audit import FLOWS
 
 #: Name of the panel of torques over their limits.
 TORQUE_USE = "torque utilisation"
@@ -63,18 +58,14 @@ def panel(run: Motion, name: str) -> Panel:
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))
-    recorded = {f"{CONTROLLER_STATE}{key}": key for key in run.controller_state}
-    if isinstance(name, str) and name in recorded:
-        return _memory(run, recorded[name])
     sensors = () if run.robot is None else run.robot.sensors
-    known_sensors = {f"{SENSOR}{sensor.name}": sensor for sensor in sensors}
-    if isinstance(name, str) and name in known_sensors:
-        return _sensor(run, known_sensors[name])
-    if not isinstance(name, str) or name not in PANELS:
-        names = run.robot.joints if run.robot is not None else run.joint_names
-        known = (*PANELS, *recorded, *known_sensors, *(f"{WRENCH}{joint}" for joint in names))
-        raise UnknownNameError("panel", name, known)
-    return PANELS[name](run)
+    known = PANELS | {f"{CONTROLLER_STATE}{x}": partial(_memory, x) for x in run.controller_state}
+    known |= {f"{SENSOR}{x.name}": partial(_sensor, x) for x in sensors}
+    if not isinstance(name, str) or name not in known:
+        joints = run.robot.joints if run.robot is not None else run.joint_names
+        names = (*known, *(f"{WRENCH}{joint}" for joint in joints))
+        raise UnknownNameError("panel", name, names)
+    return known[name](run)
 
 
 def _positions(run: Motion) -> Panel:
@@ -83,25 +74,25 @@ def _positions(run: Motion) -> Panel:
         names = run.joint_names if len(run.joint_names) == run.q.shape[-1] else ()
         return Panel("position", run.q, "rad, m", names)
     bounds = np.stack([robot.lower_limits, robot.upper_limits])
-    units = tuple(unit or "quaternion" for unit in coordinate_units(robot))
-    return Panel("position", run.q, units, coordinate_names(robot), bounds)
+    units = tuple(unit or "quaternion" for unit in column_names.coordinate_units(robot))
+    return Panel("position", run.q, units, column_names.coordinate_names(robot), bounds)
 
 
 def _speeds(
-    run: Motion,
-    values: FloatArray,
     label: str,
+    values: Callable[[Motion], FloatArray],
     unit: Callable[[str], str],
-    top: FloatArray | None = None,
+    limits: Callable[[Robot], FloatArray] | None,
+    run: Motion,
 ) -> Panel:
     """A panel of an array over speeds, with symmetric limits."""
     if run.robot is None:
         names = run.joint_names if len(run.joint_names) == run.v.shape[-1] else ()
-        return Panel(label, values, ", ".join(map(unit, ("rad", "m"))), names)
-    units = tuple(unit(x) for x in speed_units(run.robot))
-    return Panel(
-        label, values, units, run.joint_names, None if top is None else np.stack([-top, top])
-    )
+        return Panel(label, values(run), ", ".join(map(unit, ("rad", "m"))), names)
+    units = tuple(unit(x) for x in column_names.speed_units(run.robot))
+    top = None if limits is None else limits(run.robot)
+    bounds = None if top is None else np.stack([-top, top])
+    return Panel(label, values(run), units, run.joint_names, bounds)
 
 
 def _driven(run: Motion, shown: Panel, *, of_motors: bool = False) -> Panel:
@@ -117,78 +108,58 @@ def _driven(run: Motion, shown: Panel, *, of_motors: bool = False) -> Panel:
     return shown.only(columns.tolist()) if columns.size else shown
 
 
-def _velocities(run: Motion) -> Panel:
-    top = None if run.robot is None else speed_bounds(run.robot)
-    return _speeds(run, run.v, "velocity", lambda x: _per(x, "/s"), top)
-
-
-def _per(unit: str, per: str) -> str:
-    return unit + per if unit else ""
-
-
-def _accelerations(run: Motion) -> Panel:
-    return _speeds(run, run.a, "acceleration", lambda x: _per(x, "/s^2"))
+def _rate(per: str) -> Callable[[str], str]:
+    """Units of rates, from those of what changes."""
+    return lambda unit: unit and unit + per
 
 
 def _torques(run: Motion) -> Panel:
-    top = None if run.robot is None else _top_efforts(run.robot)
-    shown = _speeds(run, run.tau, "torque", force_unit, top)
+    def top(robot: Robot) -> FloatArray:  # motors at joints that follow others set none of a speed
+        return (own_effort_bounds if robot.model.gearing.elsewhere else effort_bounds)(robot)
+
+    shown = _speeds("torque", lambda run: run.tau, column_names.force_unit, top, run)
     return _driven(run, replace(shown, labels={"N": "force"}))
 
 
-def _top_efforts(robot: Robot) -> FloatArray:
-    """The largest effort at each speed; motors at joints that follow others set none."""
-    return own_effort_bounds(robot) if robot.model.gearing.elsewhere else effort_bounds(robot)
-
-
 def _motor_torques(run: Motion) -> Panel:
-    top = None if run.robot is None else run.robot.motor_torque_limits
-    top = top if top is None else np.where(top > 0.0, top, np.inf)
-    shown = _speeds(run, run.motor_torques, "motor torque", force_unit, top)
+    def top(robot: Robot) -> FloatArray:
+        limits = robot.motor_torque_limits
+        return np.where(limits > 0.0, limits, np.inf)
+
+    force_unit = column_names.force_unit
+    shown = _speeds("motor torque", lambda run: run.motor_torques, force_unit, top, run)
     if run.robot is not None:
-        units = tuple(map(force_unit, motor_units(run.robot)))
-        shown = replace(shown, units=units, names=motor_names(run.robot))
+        units = tuple(map(force_unit, column_names.motor_units(run.robot)))
+        shown = replace(shown, units=units, names=column_names.motor_names(run.robot))
     return _driven(run, replace(shown, labels={"N": "motor force"}), of_motors=True)
 
 
 def _power(run: Motion) -> Panel:
-    return _driven(run, _speeds(run, run.power, "power", lambda x: "W"))
+    return _driven(run, _speeds("power", lambda run: run.power, lambda unit: "W", None, run))
 
 
-def _torque_use(run: Motion) -> Panel:
-    if run.robot is None:
-        return _use(run, "torque", run.tau, None)
-    robot = run.robot
+def _effort_shares(run: Motion) -> FloatArray:
     shape = np.shape(run.t)  # of a motion, or of one state
-    now = robot.at(np.reshape(run.t, (*shape, *[1] * (run.q.ndim - 1 - len(shape)))))
-    shares = effort_shares(now, run.q, run.tau)
-    return _use(run, "torque", shares, effort_bounds(robot), motor_names(robot))
-
-
-def _speed_use(run: Motion) -> Panel:
-    if run.robot is None:
-        return _use(run, "velocity", run.v, None)
-    top = speed_bounds(run.robot)
-    return _use(run, "velocity", np.abs(run.v) / top, top)
+    t = np.reshape(run.t, (*shape, *[1] * (run.q.ndim - 1 - len(shape))))
+    return effort_shares(run.robot.at(t), run.q, run.tau)
 
 
 def _use(
-    run: Motion,
     of: str,
-    shares: FloatArray,
-    top: FloatArray | None,
-    names: tuple[str, ...] | None = None,
+    shares: Callable[[Motion], FloatArray],
+    limits: Callable[[Robot], FloatArray],
+    names: Callable[[Robot], tuple[str, ...]],
+    run: Motion,
 ) -> Panel:
     """A panel of values over limits [%], of the joints that have limits."""
-    every = run.joint_names if names is None else names
-    columns = [] if top is None else np.flatnonzero(np.isfinite(top)).tolist()
-    if top is None or not columns:
-        which = "the robot of this motion" if run.robot is None else repr(run.robot.name)
+    known = run.robot is not None
+    columns = np.flatnonzero(np.isfinite(limits(run.robot))).tolist() if known else []
+    if not columns:
+        which = repr(run.robot.name) if known else "the robot of this motion"
         raise SettingsError(f"no limit of {of} is known of {which}: leave '{of} utilisation' out")
-    part = 100.0 * shares[..., columns]
-    names = tuple(every[k] for k in columns)
-    bounds = np.full((2, len(columns)), [[-np.inf], [100.0]])
-    return Panel(f"{of}, of its limit", part, "%", names, bounds)
+    every, bounds = names(run.robot), np.full((2, len(columns)), [[-np.inf], [100.0]])
+    shown = tuple(every[k] for k in columns)
+    return Panel(f"{of}, of its limit", 100.0 * shares(run)[..., columns], "%", shown, bounds)
 
 
 def _energy(run: Motion) -> Panel:
@@ -202,18 +173,10 @@ def _energy(run: Motion) -> Panel:
 
 def _audit(run: Motion) -> Panel:
     audit = run.audit
-    flows = {
-        "stored": audit.stored - audit.stored[:1], "forces": audit.forces,
-        "wrenches": audit.wrenches, "base": audit.base,
-        "constraints": audit.constraints, "dissipated": audit.dissipated,
-        "impacts": audit.impacts, "unexplained": audit.unexplained,
-    }  # fmt: skip
+    names = (*FLOWS, "impacts", "unexplained")
+    flows = {"stored": audit.stored - audit.stored[:1]} | {x: getattr(audit, x) for x in names}
     shown = {name: x for name, x in flows.items() if np.any(x) or name == "unexplained"}
     return Panel("energy since the start", np.stack([*shown.values()], axis=-1), "J", tuple(shown))
-
-
-def _closure(run: Motion) -> Panel:
-    return Panel("largest gap", run.loop_residual[..., None], "m, rad", ("loops",))
 
 
 def _wrench(run: Motion, joint: str) -> Panel:
@@ -228,11 +191,11 @@ def _wrench(run: Motion, joint: str) -> Panel:
     return Panel(f"wrench of {joint}", np.asarray(wrench), units, COMPONENTS)
 
 
-def _sensor(run: Motion, sensor: DescribedSensor) -> Panel:
+def _sensor(sensor: DescribedSensor, run: Motion) -> Panel:
     return Panel(sensor.name, run.measurements[sensor.name], sensor.units, sensor.columns)
 
 
-def _memory(run: Motion, name: str) -> Panel:
+def _memory(name: str, run: Motion) -> Panel:
     values = run.controller_state[name]
     names = run.joint_names if values.shape[-1] == len(run.joint_names) else ()
     return Panel(name, values, names=names)
@@ -241,14 +204,20 @@ def _memory(run: Motion, name: str) -> Panel:
 #: Panels by name; besides them, ``"wrench of JOINT"``, ``"sensor: NAME"``, ``"state: NAME"``.
 PANELS: dict[str, Callable[[Motion], Panel]] = {
     "positions": _positions,
-    "velocities": _velocities,
-    "accelerations": _accelerations,
+    "velocities": partial(_speeds, "velocity", lambda run: run.v, _rate("/s"), speed_bounds),
+    "accelerations": partial(_speeds, "acceleration", lambda run: run.a, _rate("/s^2"), None),
     "torques": _torques,
     "motor torques": _motor_torques,
     "power": _power,
-    TORQUE_USE: _torque_use,
-    "velocity utilisation": _speed_use,
+    TORQUE_USE: partial(_use, "torque", _effort_shares, effort_bounds, column_names.motor_names),
+    "velocity utilisation": partial(
+        _use,
+        "velocity",
+        lambda run: np.abs(run.v) / speed_bounds(run.robot),
+        speed_bounds,
+        column_names.speed_names,
+    ),
     "energy": _energy,
     "audit": _audit,
-    "closure": _closure,
+    "closure": lambda run: Panel("largest gap", run.loop_residual[..., None], "m, rad", ("loops",)),
 }

@@ -1,17 +1,21 @@
-"""Phases of a motion, put together in the coordinates of the first robot."""
+"""Parts of a trajectory: its phases, which the first robot has coordinates for, and its motions."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.errors import ShapeError
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
 from robodyn.simulation.control.recorded_states import joined_states
+from robodyn.simulation.loads.prescribed_loads import Surroundings
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 
@@ -84,3 +88,38 @@ def slice_phases(phases: Sequence[Any], index: Any) -> tuple[Any, ...]:
         return (phases[owner][own],)
     parts = np.split(np.arange(len(kept)), np.flatnonzero(np.diff(owner)) + 1)
     return tuple(phases[owner[part[0]]][own[part]] for part in parts if len(part))
+
+
+def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
+    """The fields of one of several motions, by its index."""
+    batch = np.shape(fields["q"])[1:-1]
+    try:
+        k = tuple(range(size)[operator.index(i)] for size, i in zip(batch, place, strict=True))
+    except (TypeError, ValueError, IndexError):
+        raise ShapeError(
+            f"there is no motion {place}: this trajectory has motions of shape {batch}",
+            name="place",
+            given=place,
+            expected=batch,
+        ) from None
+    names = ("q", "v", "a", "tau", "energy", "loop_residual")
+    at: Any = (slice(None), *k)
+    found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
+    found["controller_state"] = {name: x[at] for name, x in fields["controller_state"].items()}
+    robot = fields["robot"]
+    found["robot"] = robot if robot is None or not k else robot.of_rows(k[-1])
+    acting = _acting(fields, k)
+    return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
+
+
+def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
+    """Base motion and wrenches of one motion; those that are functions, at its samples."""
+    given: Surroundings = fields["surroundings"]
+    if callable(given.wrenches):
+        given = given.sampled(*(fields[name] for name in ("t", "q", "v")))
+    return given.for_motion(*k)
+
+
+def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:
+    """Events of one motion."""
+    return tuple(replace(event, motion=()) for event in events if event.motion in ((), k))

@@ -18,31 +18,20 @@ from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
-from robodyn.simulation.trajectory.computed_fields import (
-    COMPUTED,
-    computed,
-    forget_defaults,
-    known_phases,
-    samples_of,
-)
+from robodyn.simulation.trajectory import computed_fields
 from robodyn.simulation.trajectory.files import formats as trajectory_files
 from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
-from robodyn.simulation.trajectory.motion_of_batch import motion_of_batch
 from robodyn.simulation.trajectory.motion_table import motion_table
-from robodyn.simulation.trajectory.phases import at_instants, joined, slice_phases
-from robodyn.simulation.trajectory.resampling import instants_of, resampled
-from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.phases import at_instants, joined, motion_of_batch, slice_phases
+from robodyn.simulation.trajectory.states import energies, energy_audit
 from robodyn.simulation.trajectory.states.energies import by_sensor, measurements
-from robodyn.simulation.trajectory.states.energy_audit import (
-    EnergyAudit,
-    audit_of,
-    check_order,
-    joined_audits,
-    warn_of_unexplained,
-)
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
-from robodyn.simulation.trajectory.states.flat_crossings import flat_crossings
+from robodyn.simulation.trajectory.states.interpolation import (
+    flat_crossings,
+    instants_of,
+    resampled,
+)
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
 
@@ -103,8 +92,8 @@ class Trajectory:
     v: FloatArray
     a: FloatArray
     tau: FloatArray
-    energy: FloatArray = COMPUTED["energy"]
-    loop_residual: FloatArray = COMPUTED["loop_residual"]
+    energy: FloatArray = computed_fields.COMPUTED["energy"]
+    loop_residual: FloatArray = computed_fields.COMPUTED["loop_residual"]
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
     driven: tuple[int, ...] = ()
@@ -115,7 +104,7 @@ class Trajectory:
     not_saved: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        forget_defaults(self)
+        computed_fields.forget_defaults(self)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -148,7 +137,7 @@ class Trajectory:
             )
         known = {  # what was computed, or read from a file
             name: vars(self)[name][index] if name in vars(self) else default
-            for name, default in COMPUTED.items()
+            for name, default in computed_fields.COMPUTED.items()
         }
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
@@ -172,7 +161,7 @@ class Trajectory:
         ShapeError
             If there is no such motion.
         """
-        return replace(self, **{**COMPUTED, **motion_of_batch(vars(self), place)})
+        return replace(self, **{**computed_fields.COMPUTED, **motion_of_batch(vars(self), place)})
 
     def __getstate__(self) -> dict[str, Any]:
         """State for pickling: functions, which cannot be pickled, are replaced by their samples."""
@@ -182,7 +171,7 @@ class Trajectory:
     def _joint(self, name: str) -> JointMotion:
         if self.robot is None:
             return joint_column(self.joint_names, name, (self.t, self.q, self.v, self.a, self.tau))
-        motion = joint_motion(samples_of(self), name)
+        motion = joint_motion(computed_fields.samples_of(self), name)
         return motion if self.t.ndim else motion[0]
 
     def _fields(self) -> dict[str, Any]:
@@ -197,20 +186,20 @@ class Trajectory:
     @cached_property
     def kinetic_energy(self) -> FloatArray:
         """Kinetic energy of bodies and rotors, shape (n, ...) [J]."""
-        return computed(self, energies.kinetic_energy)
+        return computed_fields.computed(self, energies.kinetic_energy)
 
     @cached_property
     def potential_energy(self) -> FloatArray:
         """Potential energy of gravity, springs and the ground, shape (n, ...) [J]."""
-        return computed(self, energies.potential_energy)
+        return computed_fields.computed(self, energies.potential_energy)
 
     @cached_property
     def elastic_energy(self) -> FloatArray:
         """Potential energy of springs and the ground, shape (n, ...) [J]."""
-        return computed(self, energies.elastic_energy)
+        return computed_fields.computed(self, energies.elastic_energy)
 
     @cached_property
-    def audit(self) -> EnergyAudit:
+    def audit(self) -> energy_audit.EnergyAudit:
         """Energy audit: the work of all forces, and the change of energy.
 
         Raises
@@ -223,14 +212,17 @@ class Trajectory:
         EnergyWarning
             If more than 2 % of what was exchanged is unexplained.
         """
-        check_order(self.t)
+        energy_audit.check_order(self.t)
         needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN)
         if self.phases:
-            audits = [audit_of(samples_of(phase, *needed), ()) for phase in known_phases(self)]
-            audit = joined_audits(audits, self.events)
+            audits = [
+                energy_audit.audit_of(computed_fields.samples_of(phase, *needed), ())
+                for phase in computed_fields.known_phases(self)
+            ]
+            audit = energy_audit.joined_audits(audits, self.events)
         else:
-            audit = audit_of(samples_of(self, *needed), self.events)
-        warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
+            audit = energy_audit.audit_of(computed_fields.samples_of(self, *needed), self.events)
+        energy_audit.warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 
     @property
@@ -250,7 +242,7 @@ class Trajectory:
         ActuationError
             Where a gear ratio is zero.
         """
-        return computed(self, energies.motor_torques)
+        return computed_fields.computed(self, energies.motor_torques)
 
     def sizing(self) -> Sizing:
         """Torques, speeds and powers of each motor in this motion, at its own shaft.
@@ -280,8 +272,8 @@ class Trajectory:
         0.1
         """
         run = self._rows()
-        torques, speeds = run.motor_torques, computed(run, energies.motor_speeds)
-        return sizing_of(samples_of(run).robot, run.t, torques, speeds)
+        torques, speeds = run.motor_torques, computed_fields.computed(run, energies.motor_speeds)
+        return sizing_of(computed_fields.samples_of(run).robot, run.t, torques, speeds)
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:
@@ -296,8 +288,12 @@ class Trajectory:
         SettingsError
             If the robot is not known.
         """
-        sensors = samples_of(self).robot.sensors
-        return by_sensor(sensors, computed(self, measurements, WRENCHES)) if sensors else {}
+        sensors = computed_fields.samples_of(self).robot.sensors
+        return (
+            by_sensor(sensors, computed_fields.computed(self, measurements, WRENCHES))
+            if sensors
+            else {}
+        )
 
     def _table(self) -> dict[str, Any]:
         """Fields for a table with a row for each sample, and measurements of sensors."""
@@ -317,12 +313,15 @@ class Trajectory:
         """
         names = None if joints is None else named("joints", joints)
         needed = (ROBOTS, BASE, WRENCHES)
-        return energies.joint_loads([samples_of(x, *needed) for x in known_phases(self)], names)
+        return energies.joint_loads(
+            [computed_fields.samples_of(x, *needed) for x in computed_fields.known_phases(self)],
+            names,
+        )
 
     @property
     def ground_contacts(self) -> dict[str, GroundContact]:
         """Force, depth and slip at all samples where points touch the ground, by contact name."""
-        x = samples_of(self, BASE)
+        x = computed_fields.samples_of(self, BASE)
         return x.robot.at(x.time).ground_contacts(x.q, x.v, base=x.base)
 
     @property
@@ -337,7 +336,7 @@ class Trajectory:
             return np.zeros(0)
         changed = np.zeros(len(self) - 1, bool)
         if self.robot.nc:
-            at = samples_of(self).time
+            at = computed_fields.samples_of(self).time
             sign = self.robot.at(at).branch_sign(self.q, path=True).reshape(len(self), -1)
             changed |= (sign[1:] != sign[:-1]).any(axis=1)
         if self.robot.model.flat_postures.loops:
@@ -352,7 +351,7 @@ class Trajectory:
         efforts (``tau``) are checked at all samples. A limit of zero for a velocity or an effort
         counts as not given. The robot has to be known.
         """
-        x = samples_of(self)
+        x = computed_fields.samples_of(self)
         return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
 
     @checked_arguments
@@ -374,8 +373,8 @@ class Trajectory:
         ShapeError
             For instants beyond the motion.
         """
-        known_phases(self)
-        samples = samples_of(self, ROBOTS, DRIVEN)
+        computed_fields.known_phases(self)
+        samples = computed_fields.samples_of(self, ROBOTS, DRIVEN)
         at = instants_of(samples, times)
         events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
@@ -387,7 +386,7 @@ class Trajectory:
         return replace(
             self,
             **states,
-            **COMPUTED,
+            **computed_fields.COMPUTED,
             surroundings=x.surroundings,
             events=events,
             controller_state=recorded,

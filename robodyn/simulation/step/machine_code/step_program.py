@@ -18,44 +18,24 @@ from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.step.machine_code.acceptance import accept_step
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.operations import BlockOperations, Seconds
 from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
-from robodyn.simulation.step.operations.step import step
-
-
-@dataclass(frozen=True)
-class StepProgram:
-    """A program, and what its caller needs to know.
-
-    ir: Of ``run(begin, end, table, unused)`` for some of the robots.
-    instants: Fractions of a step at which loads are needed: 0 is the start, 1 the end.
-    room: Numbers of arrays of positions, of speeds and of single numbers that each block needs.
-    """
-
-    ir: str
-    instants: tuple[float, ...]
-    room: tuple[int, int, int]
-
-
-def step_program(integrator: Integrator, variant: StepVariant) -> StepProgram:
-    """The program of an integrator."""
-    code = Code("@run(i64 %begin, i64 %end, ptr %table, ptr %unused)")
-    return _Writer(code, integrator, variant).program()
+from robodyn.simulation.step.operations.step import DIVERGED, step
 
 
 class _Writer:
-    """Writes a program."""
+    """Writes the program of an integrator: ``run(begin, end, table, unused)`` of some robots."""
 
-    def __init__(self, code: Code, integrator: Integrator, variant: StepVariant) -> None:
-        self.code, self.integrator, self.variant = code, integrator, variant
+    def __init__(self, integrator: Integrator, variant: StepVariant) -> None:
+        self.integrator, self.variant = integrator, variant
+        self.code = code = Code("@run(i64 %begin, i64 %end, ptr %table, ptr %unused)")
         self.table = Words(code, "%table", variant.arguments)
         self.instants = with_end(instants_of(integrator))
         self.taken = {"q": 0, "v": 0, "1": 0}
 
-    def program(self) -> StepProgram:
+    def ir(self) -> str:
         """Write the loop over blocks of robots."""
         code, table = self.code, self.table
         begin, end = code.argument("begin", "i64"), code.argument("end", "i64")
@@ -74,8 +54,7 @@ class _Writer:
                 self._motion(block)
                 self.taken = block.taken
         code.do(f"call void {table.pointer('free')}(ptr {room.pointer})")
-        taken = self.taken
-        return StepProgram(code.ir(), self.instants, (taken["q"], taken["v"], taken["1"]))
+        return code.ir()
 
     def _allocated(self) -> Buffer:
         size, allocate = self.table.number("room") * 8, self.table.pointer("allocate")
@@ -193,11 +172,14 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 class LoadedProgram:
     """The loaded machine code of the steps of an integrator.
 
+    instants: Fractions of a step at which loads are needed: 0 is the start, 1 the end.
+    room: Numbers of arrays of positions, of speeds and of single numbers that each block needs.
     place: Index of each argument in the table.
     function: ``(begin, end, address of the table, unused)``.
     """
 
-    program: StepProgram
+    instants: tuple[float, ...]
+    room: tuple[int, ...]
     place: Mapping[str, int]
     function: LoadedFunction
 
@@ -209,9 +191,79 @@ def loaded_program(integrator: Integrator, variant: StepVariant) -> LoadedProgra
     """The program of an integrator."""
 
     def make() -> LoadedProgram:
-        program = step_program(integrator, variant)
+        writer = _Writer(integrator, variant)
+        ir = writer.ir()
         place = {name: k for k, name in enumerate(variant.arguments)}
-        function = LoadedFunction(program.ir, "run", "a step", _RUN)
-        return LoadedProgram(program, place, function)
+        function = LoadedFunction(ir, "run", "a step", _RUN)
+        room = tuple(writer.taken[kind] for kind in "qv1")
+        return LoadedProgram(writer.instants, room, place, function)
 
     return _programs.get((integrator, variant), make)
+
+
+def accept_step(
+    block: Block,
+    variant: StepVariant,
+    k: Number,
+    new: tuple[Buffer, Buffer],
+    gaps: Buffer | None,
+    going: Variable,
+) -> None:
+    """Accept the results of step ``k``, or end the motion of the block.
+
+    A robot whose result is NaN, too large, or leaves loops open keeps its state, and is marked as
+    stuck. ``going`` becomes zero then.
+    """
+    code = block.code
+    total, open_loops = code.variable(0.0), code.variable(0)
+    for x, kind in zip(new, "qv", strict=True):
+        for i in code.each(block.size(kind)):
+            total.add(_square(x, i))
+    if gaps is not None:
+        for r in code.each(block.count):
+            open_loops.add(code.choose(gaps.get(r) < variant.apart, code.integer(0), 1))
+    fine = (total.value < DIVERGED) & open_loops.value.equals(0)
+    with code.when(fine):
+        for name, x in zip("qv", new, strict=True):
+            block.copy(x, block.state(name, name), name)
+    with code.when(~fine):
+        going.value = 0
+        for r in code.each(block.count):
+            _accept_robot(block, variant, k, r, new, gaps)
+
+
+def _accept_robot(
+    block: Block,
+    variant: StepVariant,
+    k: Number,
+    r: Number,
+    new: tuple[Buffer, Buffer],
+    gaps: Buffer | None,
+) -> None:
+    """Update the state of a robot if its new state is valid."""
+    code, table = block.code, block.table
+    fine = _small(new[0], r, block.nq) & _small(new[1], r, block.nv)
+    if gaps is not None:
+        fine = fine & (gaps.get(r) < variant.apart)
+    table.indices("reached").put(k + 1, block.first + r)
+    with code.when(fine):
+        for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
+            target = table.array(name, block.real).part((block.first + r) * width)
+            for j in code.each(width):
+                target.put(j, source.get(r * width + j))
+    with code.when(~fine):
+        table.indices("stuck").put(1, block.first + r)
+
+
+def _small(x: Buffer, r: Number, width: Number) -> Number:
+    """Whether the elements of a robot's state are not NaN, and not too large."""
+    total = x.code.variable(0.0)
+    for j in x.code.each(width):
+        total.value = total.value + _square(x, r * width + j)
+    return total.value < DIVERGED
+
+
+def _square(x: Buffer, i: Number) -> Number:
+    """The square of a number, in double precision."""
+    value = x.code.real(x.get(i), "double")
+    return value * value

@@ -11,7 +11,7 @@ from robodyn.array_types import Array
 from robodyn.codegen import Function
 from robodyn.simulation.integrators.method import Coordinates, coordinates
 from robodyn.simulation.loads.driven_joints import DrivenPlaces
-from robodyn.simulation.loads.step_functions import StepFunctions
+from robodyn.simulation.loads.loads import StepFunctions
 from robodyn.simulation.step.operations.instants import Instant
 from robodyn.simulation.step.operations.step import Correct, close_loops
 from robodyn.symbolic.inline import inline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
@@ -64,8 +64,7 @@ def outside_arrays(
     """Base motion and external wrenches, one row for each sample, by their names in files."""
     acting, arrays = surroundings.sampled(t, q, v), {}
     if isinstance(acting.base, BaseMotion):
-        parts = (acting.base.pose, acting.base.twist, acting.base.acceleration)
-        arrays = dict(zip(BASE, parts, strict=True))
+        arrays = dict(zip(BASE, acting.base.parts, strict=True))
     for link, wrench in acting.wrenches_at(t, q, v).items():
         arrays[WRENCH + link] = np.broadcast_to(wrench, (*q.shape[:-1], 6))
     return arrays
@@ -85,32 +84,36 @@ def read(source: Path) -> dict[str, Any]:
     with ZipFile(source) as members:  # numpy reports damaged archives as pickled data
         _check_sizes(members, source.stat().st_size)
     with np.load(source, allow_pickle=False) as held:
-        return _fields({name: held[name] for name in held.files})
+        return fields_of({name: held[name] for name in held.files}, "energy", "loop_residual")
 
 
-def _fields(arrays: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a trajectory from its arrays."""
+def fields_of(arrays: Mapping[str, Any], *computed: str) -> dict[str, Any]:
+    """The fields of a trajectory from its arrays, and those that were computed from these."""
     for name in arrays:
         if name in BASE or name.startswith(WRENCH):
             _real(name, arrays[name])
-    fields: dict[str, Any] = {
-        name: _real(name, arrays[name]) for name in (*STATES, "energy", "loop_residual")
-    }
+    fields: dict[str, Any]
+    fields = {name: _real(name, arrays[name]) for name in (*STATES, *computed)}
     check_columns(fields)
-    fields["joint_names"] = tuple(arrays["joint_names"].tolist())
-    fields["driven"] = tuple(arrays["driven"].tolist())
-    fields["events"] = events_from(str(arrays["events"]))
-    fields["surroundings"] = surroundings_from(arrays)
-    fields["controller_state"] = controller_state_from(arrays)
+    fields |= {name: tuple(np.ravel(arrays[name]).tolist()) for name in ("joint_names", "driven")}
+    events = json.loads(str(arrays["events"]))
+    fields["events"] = tuple(EventRecord(**{**x, "motion": tuple(x["motion"])}) for x in events)
+    fields["surroundings"] = _surroundings(arrays)
+    fields["controller_state"] = _after(CONTROLLER_STATE, arrays)
     fields["robot_name"] = str(arrays["robot_name"])
     fields["robot_facts"] = json.loads(str(arrays.get("robot_facts", "{}")))
     fields["not_saved"] = tuple(np.ravel(arrays.get("not_saved", ())).tolist())
     phases: dict[str, dict[str, Any]] = {}
-    for name in [name for name in arrays if name.startswith(PHASE)]:
-        k, _, own = name.removeprefix(PHASE).partition(":")
-        phases.setdefault(k, {})[own] = arrays[name]
-    fields["phases"] = tuple(_fields(phases[k]) for k in sorted(phases, key=int))
+    for name, x in _after(PHASE, arrays).items():
+        k, _, own = name.partition(":")
+        phases.setdefault(k, {})[own] = x
+    fields["phases"] = tuple(fields_of(phases[k], *computed) for k in sorted(phases, key=int))
     return fields
+
+
+def _after(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays whose names begin so, by what comes then."""
+    return {key.removeprefix(prefix): x for key, x in arrays.items() if key.startswith(prefix)}
 
 
 def _check_sizes(members: ZipFile, size: int) -> None:
@@ -159,32 +162,9 @@ def check_columns(fields: Mapping[str, Any]) -> None:
         raise ValueError("v, a and tau have different shapes")
 
 
-def events_from(text: str) -> tuple[EventRecord, ...]:
-    """Events from JSON."""
-
-    def records() -> Iterator[EventRecord]:
-        for found in json.loads(text):
-            yield EventRecord(**{**found, "motion": tuple(found["motion"])})
-
-    return tuple(records())
-
-
-def controller_state_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Recorded states of controllers, at samples."""
-    return {
-        key.removeprefix(CONTROLLER_STATE): x
-        for key, x in arrays.items()
-        if key.startswith(CONTROLLER_STATE)
-    }
-
-
-def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:
+def _surroundings(arrays: Mapping[str, Any]) -> Surroundings:
     """Base motion and external wrenches at samples."""
-    wrenches = {
-        PointOfLink.read(name.removeprefix(WRENCH)): x
-        for name, x in arrays.items()
-        if name.startswith(WRENCH)
-    }
+    wrenches = {PointOfLink.read(name): x for name, x in _after(WRENCH, arrays).items()}
     base = BaseMotion(*(arrays[name] for name in BASE)) if BASE[0] in arrays else None
     if base is None and not wrenches:
         return PrescribedLoads()

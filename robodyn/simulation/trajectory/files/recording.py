@@ -22,13 +22,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, ShapeError
 from robodyn.files import writing
-from robodyn.simulation.trajectory.files.archive import (
-    STATES,
-    check_columns,
-    controller_state_from,
-    events_from,
-    surroundings_from,
-)
+from robodyn.simulation.trajectory.files import archive
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 
 #: Ending of the name of a folder while a motion is written to it.
@@ -154,15 +148,9 @@ def read(source: Path) -> dict[str, Any]:
     rows = {name: len(x) for name, x in arrays.items()}
     if source.suffix != PARTIAL and len({*rows.values()}) > 1:
         raise ValueError(f"its arrays have different lengths: {rows}")
-    arrays = {name: x[: min(rows.values())] for name, x in arrays.items()}
-    fields: dict[str, Any] = {name: arrays[name] for name in STATES}
-    check_columns(fields)
-    fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
-    fields["events"] = events_from(about["events"])
-    fields["surroundings"] = surroundings_from(arrays)
-    fields["controller_state"] = controller_state_from(arrays)
-    fields["robot_name"], fields["robot_facts"] = str(about["robot"]), about.get("facts", {})
-    return fields
+    said = {"joint_names": about["joints"], "driven": about["driven"], "events": about["events"]}
+    said |= {"robot_name": about["robot"], "robot_facts": json.dumps(about.get("facts", {}))}
+    return archive.fields_of({k: x[: min(rows.values())] for k, x in arrays.items()} | said)
 
 
 def _file(name: str) -> str:

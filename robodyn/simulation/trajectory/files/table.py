@@ -12,12 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, ShapeError
-from robodyn.simulation.loads.column_names import (
-    coordinate_names,
-    coordinate_units,
-    force_unit,
-    speed_units,
-)
+from robodyn.simulation.loads import column_names
 from robodyn.simulation.trajectory.files.archive import check_columns
 from robodyn.simulation.trajectory.files.validity import reporting_damage
 from robodyn.simulation.trajectory.states.not_saved import not_in_columns
@@ -39,8 +34,8 @@ def header(fields: Mapping[str, Any]) -> list[str]:
         places = speeds if nq == nv else [str(k) for k in range(nq)]
         units, moved = [""] * nq, [""] * nv
     else:
-        places = coordinate_names(robot)
-        units, moved = [*coordinate_units(robot)], [*speed_units(robot)]
+        places = column_names.coordinate_names(robot)
+        units, moved = [*column_names.coordinate_units(robot)], [*column_names.speed_units(robot)]
     names = ["t [s]"]
     names += [_column("q", name, unit) for name, unit in zip(places, units, strict=True)]
     for letter, per in (("v", "/s"), ("a", "/s^2")):
@@ -49,7 +44,8 @@ def header(fields: Mapping[str, Any]) -> list[str]:
             for name, unit in zip(speeds, moved, strict=True)
         ]
     names += [
-        _column("tau", name, force_unit(unit)) for name, unit in zip(speeds, moved, strict=True)
+        _column("tau", name, column_names.force_unit(unit))
+        for name, unit in zip(speeds, moved, strict=True)
     ]
     names += ["energy [J]", "loop_residual"]
     sensors = robot.sensors if fields["measurements"] else ()

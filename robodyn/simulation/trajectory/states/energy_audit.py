@@ -26,8 +26,12 @@ NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
 #: Largest unexplained energy without a warning, as a fraction of the energy exchanged.
 PART = 0.02
 
-#: Names of the powers that are integrated over time.
-FLOWS = ("forces", "wrenches", "base", "constraints", "dissipated")
+#: Names of the stored energies, and of the powers that are integrated over time, in words.
+STORED = ("kinetic", "gravitational", "elastic")
+FLOWS = {
+    "forces": "by forces", "wrenches": "by wrenches", "base": "by the base",
+    "constraints": "by constraints", "dissipated": "dissipated",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,29 +93,17 @@ class EnergyAudit:
     @property
     def exchanged(self) -> FloatArray:
         """Energy that was converted or transferred during the motion, shape (...) [J]."""
-        kinds = (self.kinetic, self.gravitational, self.elastic, self.forces, self.wrenches)
-        others = (self.base, self.constraints, self.dissipated, self.impacts)
-        return np.asarray(
-            0.5 * sum(np.abs(np.diff(x, axis=0)).sum(axis=0) for x in (*kinds, *others))
-        )
+        parts = (getattr(self, name) for name in (*STORED, *FLOWS, "impacts"))
+        return np.asarray(0.5 * sum(np.abs(np.diff(x, axis=0)).sum(axis=0) for x in parts))
 
     def __str__(self) -> str:
         if not len(self.t):
             return "no samples"
-
-        def total(x: FloatArray) -> float:
-            return float(np.sum(x[-1]))
-
-        flows = [("stored", self.stored - self.stored[:1]), ("by forces", self.forces)]
-        others = (
-            ("by wrenches", self.wrenches),
-            ("by the base", self.base),
-            ("by constraints", self.constraints),
-            ("dissipated", self.dissipated),
-            ("lost in impacts", self.impacts),
-        )
-        flows += [(what, x) for what, x in others if np.any(x)]
-        told = ", ".join(f"{what} {total(x):.4g} J" for what, x in flows)
+        flows = [(what, getattr(self, name)) for name, what in FLOWS.items()]
+        flows = [(what, x) for what, x in flows if what == "by forces" or np.any(x)]
+        flows = [("stored", self.stored - self.stored[:1]), *flows]
+        flows += [("lost in impacts", self.impacts)] if np.any(self.impacts) else []
+        told = ", ".join(f"{what} {float(np.sum(x[-1])):.4g} J" for what, x in flows)
         worst = float(np.abs(self.unexplained).max(initial=0.0))
         exchanged = float(np.max(self.exchanged, initial=0.0))
         share = f" ({100.0 * worst / exchanged:.2g} % of what was exchanged)" if exchanged else ""
@@ -131,8 +123,9 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     kinetic = samples.computed(energies.kinetic_energy)
     elastic = samples.computed(energies.elastic_energy)
     gravitational = samples.computed(energies.potential_energy) - elastic
+    stored = {"kinetic": kinetic, "gravitational": gravitational, "elastic": elastic}
     works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
-    return _added_up(samples.t, (kinetic, gravitational, elastic), works, events)
+    return _added_up(samples.t, stored, works, events)
 
 
 def check_order(t: FloatArray) -> None:
@@ -147,19 +140,16 @@ def check_order(t: FloatArray) -> None:
 
 def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
     """The audit of a motion from those of its phases, and the energy lost in events."""
-    t, *stored = (
-        np.concatenate([getattr(audit, name) for audit in audits])
-        for name in ("t", "kinetic", "gravitational", "elastic")
-    )
+    stored = {
+        name: np.concatenate([getattr(audit, name) for audit in audits]) for name in ("t", *STORED)
+    }
     works = {}
     for name in FLOWS:
-        until = np.zeros(())
-        rows = []
+        rows: list[FloatArray] = []
         for audit in audits:
-            rows.append(until + getattr(audit, name))
-            until = rows[-1][-1]
+            rows.append(getattr(audit, name) + (rows[-1][-1] if rows else 0.0))
         works[name] = np.concatenate(rows)
-    return _added_up(t, tuple(stored), works, events)
+    return _added_up(stored.pop("t"), stored, works, events)
 
 
 def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
@@ -189,22 +179,19 @@ def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
 
 def _added_up(
     t: FloatArray,
-    stored: tuple[FloatArray, ...],
+    stored: Mapping[str, FloatArray],
     works: Mapping[str, FloatArray],
     events: Sequence[EventRecord],
 ) -> EnergyAudit:
-    lost: FloatArray = np.zeros_like(stored[0])
+    lost: FloatArray = np.zeros_like(stored["kinetic"])
     for event in events:
         at: Any = (slice(sample_of(t, event.time), None), *event.motion)
         lost[at] += event.energy_loss
     lost = lost - lost[:1]
-    total = sum(stored, start=np.zeros(()))
+    total = sum(stored.values(), start=np.zeros(()))
     put_in = works["forces"] + works["wrenches"] + works["base"] + works["constraints"]
     unexplained = total - total[:1] - put_in + works["dissipated"] + lost
-    kinetic, gravitational, elastic = stored
-    return EnergyAudit(
-        t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
-    )
+    return EnergyAudit(t, **stored, **works, impacts=lost, unexplained=unexplained)
 
 
 def _check_known(samples: Samples) -> None:

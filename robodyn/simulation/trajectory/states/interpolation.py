@@ -9,10 +9,13 @@ end. The error of positions is of fifth order in the step, that of speeds of fou
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import finite, number, numbers
+from robodyn.errors import ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.loads.arguments import step_times
 from robodyn.simulation.trajectory.states.samples import Samples
 
 Indices = NDArray[np.intp]
@@ -110,3 +113,97 @@ def _rate_of_speeds(robot: Robot, path: _Quartic, s: FloatArray) -> FloatArray:
     near = speeds(NEAR) - speeds(-NEAR)
     far = speeds(2.0 * NEAR) - speeds(-2.0 * NEAR)
     return (8.0 * near - far) / (12.0 * NEAR)
+
+
+def flat_crossings(robot: Robot, q: FloatArray) -> tuple[Array, Array]:
+    """Steps in which loops of a robot lie flat, and how far on.
+
+    q (n, ..., nq): Coordinates along motions.
+    Returns steps (crossings, 1 + axes of ``...`` + 1): The step, the motion, and the number of the
+        loop among `FlatPostures.loops`.
+    Returns parts (crossings,): Fractions of these steps, 0 to 1.
+    """
+    phases = robot.model.flat_postures.phases(q, robot.dependent_positions)
+    whole = np.floor(phases)
+    steps = np.argwhere(whole[1:] != whole[:-1])
+    at = tuple(steps.T)
+    before, after = phases[:-1][at], phases[1:][at]
+    with np.errstate(invalid="ignore"):  # of postures that are open
+        parts = (np.maximum(whole[:-1][at], whole[1:][at]) - before) / (after - before)
+    return steps, np.asarray(parts)
+
+
+#: Largest number of samples; a step that leads to more is probably given in a wrong unit.
+MAX_SAMPLES = 50_000_000
+
+
+def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
+    """Instants to resample at, within those of a motion.
+
+    times (n,), or float [s]: Instants, ascending; or a step.
+    """
+    if not len(samples):
+        raise ShapeError("a motion without samples is not known at any instant", name="times")
+    first, last = float(samples.t[0]), float(samples.t[-1])
+    if np.ndim(numbers("times", times)) == 0:
+        if 0.0 < MAX_SAMPLES * number("times", times, "s") < last - first:
+            raise ShapeError(
+                f"times is {float(np.asarray(times)):.6g} s, and the motion {last - first:.6g} s "
+                f"long: that makes more than {MAX_SAMPLES:,} samples, take a longer step",
+                name="times",
+                given=times,
+            )
+        return np.minimum(first + step_times(last - first, number("times", times, "s")), last)
+    at = np.array(numbers("times", times), float)
+    finite(times=at)
+    if at.ndim != 1 or (np.diff(at) < 0.0).any():
+        raise ShapeError(
+            f"times has shape {at.shape}, expected ascending instants (n,) or a step [s]",
+            name="times",
+            given=at.shape,
+        )
+    if len(at) and not first <= at[0] <= at[-1] <= last:
+        raise ShapeError(
+            f"times go from {at[0]:.6g} to {at[-1]:.6g} s, the motion from {first:.6g} to "
+            f"{last:.6g} s: a motion is not continued beyond its samples",
+            name="times",
+            given=(at[0], at[-1]),
+            expected=(first, last),
+        )
+    return at
+
+
+def resampled(samples: Samples, times: FloatArray) -> Samples:
+    """States at other instants; loops are closed by the robot.
+
+    Forces are held from sample to sample, those of driven joints change linearly. Where several
+    samples stand at one instant, as before and after an impact, the last of them is taken.
+    """
+    last = len(samples) - 1
+    k = np.clip(np.searchsorted(samples.t, times, side="right") - 1, 0, last)
+    size = samples.t[np.minimum(k + 1, last)] - samples.t[k]
+    inside = (times > samples.t[k]) & (size > 0.0)
+    q, v, a, tau = (np.array(x[k]) for x in (samples.q, samples.v, samples.a, samples.tau))
+    if inside.any():
+        start = k[inside]
+        s = (times[inside] - samples.t[start]) / size[inside]
+        q[inside], v[inside], a[inside] = between(samples, start, s)
+        for column in samples.driven:
+            part = s.reshape(-1, *[1] * len(samples.batch))
+            before, after = (samples.tau[at][..., column] for at in (start, start + 1))
+            tau[inside, ..., column] = (1.0 - part) * before + part * after
+        if samples.robot.nc:
+            q[inside], v[inside] = _closed(samples, times[inside], q[inside], v[inside])
+    moved = samples.surroundings.at_samples(times, q, v)
+    return Samples(samples.robot, times, q, v, a, tau, samples.driven, moved)
+
+
+def _closed(
+    samples: Samples, t: FloatArray, q: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """States with their loops closed; driven joints stay where they are."""
+    robot = samples.robot
+    free = np.ones(robot.nv, bool)
+    free[list(samples.driven)] = False
+    robot = robot.at(t.reshape(-1, *[1] * len(samples.batch)))
+    return robot.closed_state(q, v, free)

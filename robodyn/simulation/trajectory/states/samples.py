@@ -59,8 +59,7 @@ class Samples:
         if motion is None:
             return None
         axes = tuple(range(1, 1 + len(self.batch)))
-        parts = (motion.pose, motion.twist, motion.acceleration)
-        return BaseMotion(*(np.expand_dims(x, axes) for x in parts))
+        return BaseMotion(*(np.expand_dims(x, axes) for x in motion.parts))
 
     @property
     def wrenches(self) -> dict[str, FloatArray]:

@@ -22,7 +22,7 @@ from robodyn.controllers import (
 from robodyn.errors import ShapeError
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
-from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import Loads
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.step.stepper import Stepper

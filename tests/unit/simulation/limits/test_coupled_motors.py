@@ -24,7 +24,7 @@ from robodyn.simulation.limits.bounds import (
     own_effort_bounds,
     within_motors,
 )
-from robodyn.simulation.loads.driven import Driven
+from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.motion.continued_motion import ContinuedMotion
 from robodyn.simulation.step.stepper import Stepper

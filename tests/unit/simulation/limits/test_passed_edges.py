@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.simulation.limits.passed_edges import passed_edges
+from robodyn.simulation.limits.joint_limits import passed_edges
 
 
 def by_comparing(x, edges):

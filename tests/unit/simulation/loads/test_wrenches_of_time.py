@@ -9,7 +9,7 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.motion.functions import TimeFunction, as_state_function
-from robodyn.simulation.loads.wrenches_of_time import wrenches_of_time
+from robodyn.simulation.loads.prescribed_loads import wrenches_of_time
 
 TIMES = np.linspace(0.0, 1.0, 5)
 

@@ -153,7 +153,7 @@ def test_a_signal():
 @pytest.mark.parametrize("checked", ["warn_of_passage", "warn_of_unstable_hold"])
 @pytest.mark.parametrize("to", [False, True])
 def test_a_motion_that_is_being_checked_is_whole(monkeypatch, tmp_path, checked, to):
-    from robodyn.simulation.motion import run as module
+    module = sys.modules["robodyn.simulation.simulate"]
 
     def interrupted(*_):
         raise KeyboardInterrupt
