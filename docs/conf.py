@@ -1,5 +1,6 @@
 """Settings of the manual: ``make docs`` builds it into docs/_build/html, without a network."""
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +9,12 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
 
 import robodyn  # noqa: E402
+
+if os.environ.get("ROBODYN_TEST_CODE") == "quick":  # as in tests: pages compute little
+    sys.path.append(str(HERE.parent / "tests"))
+    from support.quick_code import compile_quickly
+
+    compile_quickly()
 
 project = "robodyn"
 author = "robodyn authors"

@@ -7,8 +7,15 @@ import functools
 
 import numpy as np
 import pytest
-from oracles.test_golden_mechanisms import CUBE, EXAMPLES, cube_state, four_bar_centers, state
 from support.interpreted import interpreted
+from support.known_linkages import (
+    CUBE,
+    EXAMPLES,
+    by_lagrange,
+    cube_state,
+    four_bar_centers,
+    state,
+)
 
 import robodyn as rd
 from robodyn import urdf
@@ -40,6 +47,7 @@ def test_linkages_of_pymbs(name, u, du, expected):
     for method in ("kkt", "schur", "nullspace", "partition"):
         a = robot.constrained_dynamics(q, v, np.zeros(3), method=method).a
         assert a[0] == pytest.approx(expected, abs=digits)
+    assert expected == pytest.approx(by_lagrange(name, u, du), rel=1e-6)
     assert (robot.mobility(q), robot.dof, len(robot.redundant_constraints)) == (1, 1, 3)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.bundled import bundled
-from support.closed_states import CLOSED
+from support.closed_cases import CLOSED
 from support.comparison import close_within
 from support.random_mechanisms import random_mechanism
 

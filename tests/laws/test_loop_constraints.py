@@ -6,9 +6,9 @@ import functools
 
 import numpy as np
 import pytest
-from oracles.test_golden_mechanisms import cube_state
 from scipy.linalg import null_space
 from support.closed_cases import BASES, CLOSED, Case, case, close, fit
+from support.known_linkages import cube_state
 
 import robodyn as rd
 

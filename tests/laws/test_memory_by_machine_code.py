@@ -231,31 +231,6 @@ def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
     assert texts[0] == texts[1]
 
 
-class Wrong(Integral):
-    """A controller whose state is not what it records, or that returns something else."""
-
-    def __init__(self, what):
-        self.what = what
-
-    def update(self, sample, state):
-        tau, kept = super().update(sample, state)
-        starts = type(sample.h) is float and sample.h == 0.0
-        return {
-            "nothing": (tau, {}),
-            "text": (tau, {"sum": "much"}),
-            "another shape": (tau, {"sum": kept["sum"] if starts else kept["sum"][:2]}),
-            "no pair": tau,
-            "two forces": (tau[:2], kept),
-        }[self.what]
-
-
-@pytest.mark.parametrize("what", ["nothing", "text", "another shape", "no pair", "two forces"])
-def test_wrong_updates_are_told(puma, what):
-    with pytest.raises(rd.RobodynError) as caught:
-        rd.simulate(puma, Wrong(what), q0=START, duration=0.01)
-    assert isinstance(caught.value, ShapeError) or "shape" in str(caught.value)
-
-
 # -- C --------------------------------------------------------------------------------------------
 
 

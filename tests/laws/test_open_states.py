@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from support.closed_states import CLOSED
+from support.closed_cases import CLOSED
 
 import robodyn as rd
 from robodyn import urdf

@@ -6,15 +6,30 @@ import functools
 
 import numpy as np
 from oracles.maximal import MaximalOracle
-from support.closed_states import CLOSED, GRAVITY
 from support.comparison import close_within
 from support.interpreted import interpreted
 
 import robodyn as rd
 
-__all__ = ["BASES", "CLOSED", "GRAVITY", "Case", "case", "close", "fit"]
-
 close = close_within(1e-9)
+
+GRAVITY = (1.0, 2.0, -9.81)
+
+#: Bundled mechanism -> mobility, and redundant rows.
+CLOSED = {
+    "bricard": (1, 1),
+    "crank_slider": (1, 3),
+    "delta": (3, 0),
+    "excavator": (4, 12),
+    "five_bar": (2, 3),
+    "four_bar": (1, 3),
+    "palletizer": (4, 9),
+    "steering": (1, 0),
+    "stephenson": (1, 6),
+    "stewart": (6, 0),
+    "two_feet": (8, 3),
+    "watt": (1, 6),
+}
 
 #: All on a fixed base, and some on a base that moves.
 BASES = [(name, "fixed") for name in CLOSED] + [

@@ -12,7 +12,6 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import FileError, MissingFileError, UrdfError
 from robodyn.ros.bag import read_bag
 
@@ -113,29 +112,6 @@ def test_a_chain_of_mimics_is_followed_once():
     assert time.process_time() - start < 3.0
 
 
-@pytest.mark.parametrize("gravity", ["x", [0, 0], None, [0, 0, np.nan], [[0], [0, 1]], {}])
-def test_gravity_is_three_numbers(gravity):
-    with pytest.raises(rd.ShapeError, match="gravity"):
-        rd.load(ARM, gravity=gravity)
-    with pytest.raises(rd.ShapeError, match="gravity"):
-        rd.load(ARM).with_(gravity=gravity)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "words"),
-    [
-        (([1, 2],), {}, r"mass is \[1, 2\], expected a number \[kg\]"),
-        (("heavy",), {}, "mass is 'heavy'"),
-        ((1.0,), {"ixx": [1]}, r"ixx is \[1\], expected a number"),
-        ((1.0, [0, 0, 1]), {}, r"origin is list, expected a robodyn\.Pose"),
-        ((None,), {}, "mass is None"),
-    ],
-)
-def test_inertias_are_numbers(arguments, options, words):
-    with pytest.raises(rd.ShapeError, match=words):
-        rd.Inertia(*arguments, **options)
-
-
 @pytest.mark.parametrize(
     ("com", "inertia"), [([0, 0], np.eye(3)), ([0, 0, 0], np.eye(2)), ("x", np.eye(3))]
 )
@@ -148,26 +124,6 @@ def test_inertias_of_other_numbers_are_floats():
     inertia = rd.Inertia(np.float32(2), ixx=1, iyy=np.array(1.0), izz=True)
     assert inertia == rd.Inertia(2.0, ixx=1.0, iyy=1.0, izz=1.0)
     assert all(type(x) is float for x in (inertia.mass, inertia.ixx, inertia.iyy, inertia.izz))
-
-
-@pytest.mark.parametrize(
-    ("q0", "q1", "duration", "words"),
-    [
-        ([0, 0], [1, 1, 1], 1.0, r"q0 has shape \(2,\) and q1 \(3,\)"),
-        ([0, "a"], [1, 1], 1.0, "q0 is not an array of real numbers: its elements are text"),
-        (None, [1, 1], 1.0, "q0"),
-        ([0, 0], [1, 1], "x", r"duration is 'x', expected a number \[s\]"),
-        ([0, 0], [1, 1], np.nan, "duration"),
-    ],
-)
-def test_references_of_unequal_lengths(q0, q1, duration, words):
-    with pytest.raises(rd.ShapeError, match=words):
-        PointToPoint(q0, q1, duration)
-
-
-def test_oscillations_of_unequal_lengths():
-    with pytest.raises(rd.ShapeError, match=r"amplitude \(3,\)"):
-        SineReference([0, 0], [1, 1, 1], 1.0)
 
 
 def motion():

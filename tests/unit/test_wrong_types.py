@@ -72,22 +72,6 @@ def test_states_of_linkages_that_are_not_as_many(method):
         method(robot, q, v, np.zeros((2, 4)))
 
 
-@pytest.mark.parametrize("call", [
-    lambda r, q, v: r.forward_dynamics(q, v, v),
-    lambda r, q, v: r.inverse_dynamics(q, v, v),
-    lambda r, q, v: r.hybrid_dynamics(q, v),
-    lambda r, q, v: r.consistent_velocity(q, v),
-    lambda r, q, v: r.closed_state(q, v),
-    lambda r, q, v: r.loop_rank(q),
-])  # fmt: skip
-def test_postures_of_linkages_that_are_not_finite(call):
-    robot = rd.load("five_bar")
-    q, v = np.zeros((3, 4)), np.zeros((3, 4))
-    q[1, 2] = np.nan
-    with pytest.raises(rd.ShapeError, match=r"q holds .* in state \[1\]"):
-        call(robot, q, v)
-
-
 @pytest.mark.parametrize("name", ["_signature", "table", "name", "program", "_double", "anything"])
 def test_functions_are_never_changed(name):
     """Machine code has the addresses of what they are made of."""

@@ -59,22 +59,6 @@ def test_references_of_another_number_of_speeds():
             controller(0.0, q, np.zeros(robot.nv))
 
 
-@pytest.mark.parametrize("wrong", [None, 3.0, "x", [1, 2]])
-def test_what_controllers_are_not_made_of(double, wrong):
-    reference = PointToPoint(np.zeros(2), np.zeros(2), 1.0)
-    for make in (
-        lambda: ComputedTorque(wrong, reference),
-        lambda: JointPD(wrong, reference, 1.0, 1.0),
-        lambda: GravityCompensation(wrong),
-        lambda: ComputedTorque(double, wrong),
-        lambda: JointPD(double, wrong, 1.0, 1.0),
-        lambda: Sampled(wrong, 1e-3),
-        lambda: Noisy(wrong),
-    ):
-        with pytest.raises(rd.ShapeError, match=r"(robot|reference|controller) is .*expected"):
-            make()
-
-
 @pytest.mark.parametrize(
     "wrong", [np.nan, np.inf, 0.0, -1.0, 1e-300, "1", [1.0, 2.0], [[1], [2, 3]], np.ones(2), None]
 )

@@ -237,9 +237,3 @@ def test_noise_of_many_motions_is_the_same_with_events_and_without(double, aroun
     assert len(np.unique(together.q[-1, :, 0])) == 3
     single = rd.simulate(double, real, q0=q0[0], **options)
     np.testing.assert_array_equal(single.q, together.q[:, 0])
-
-
-@pytest.mark.parametrize("wrong", [-1, 0.5, None, "a", True])
-def test_which_motion_noise_is_of(double, wrong):
-    with pytest.raises((SettingsError, rd.ShapeError), match=r"motion is .*, expected a whole"):
-        Noisy(clock, motion=wrong)

@@ -26,7 +26,7 @@ PROFILES = {
 }
 
 
-def sampled(reference, start, end, n=20001):
+def sampled(reference, start, end, n=6001):
     t = np.linspace(start, end, n)
     return t, *(np.array(x) for x in zip(*map(reference, t.tolist()), strict=True))
 
@@ -64,7 +64,7 @@ def test_it_rests_at_the_ends_and_before_and_after(reference):
 
 @pytest.mark.parametrize("reference", PROFILES.values(), ids=PROFILES)
 def test_it_passes_all_waypoints_at_rest(reference):
-    _, q, v, _ = sampled(reference, 0.0, reference.duration, 40001)
+    _, q, v, _ = sampled(reference, 0.0, reference.duration, 8001)
     for place in WAYPOINTS:
         near = np.abs(q - place).max(axis=1).argmin()
         assert np.abs(q[near] - place).max() < 1e-6

@@ -10,7 +10,7 @@ import pytest
 
 from robodyn import urdf
 from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
-from robodyn.errors import MissingExtraError, ShapeError, UrdfError, UrdfWarning
+from robodyn.errors import MissingExtraError, UrdfError, UrdfWarning
 
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0 0 0.5"/><mass value="2"/>'
@@ -130,13 +130,6 @@ def test_mechanisms_made_by_programs_are_checked(mechanism, element, words):
     with pytest.raises(UrdfError, match=words) as caught:
         urdf.load_mechanism(mechanism)
     assert caught.value.element == element
-
-
-def test_numbers_of_joints_are_checked_as_they_are_made():
-    with pytest.raises(ShapeError, match="damping is nan, expected a number"):
-        Joint("j", "revolute", "a", "b", damping=math.nan)
-    with pytest.raises(ShapeError, match=r"xyz\[1\] is nan, expected a number"):
-        Pose((0.0, math.nan, 0.0))
 
 
 class Bag:

@@ -9,9 +9,8 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.errors import RobodynError, SettingsError, ShapeError
+from robodyn.errors import SettingsError, ShapeError
 
-NO_LINKS = (["lower"], [["lower"]], {"lower": 1}, np.zeros(3), {"lower"}, None, 3)
 FAR = (1e300, 0.0, 0.0)
 
 
@@ -24,33 +23,6 @@ def at_once(arm, action, **options):
     """A motion in which an event happens."""
     given = {"q0": [0.4, 0.6], "v0": [1.0, 2.0], "duration": 0.02} | options
     return rd.simulate(arm, events=[rd.Event(0.01, action)], **given)
-
-
-@pytest.mark.parametrize("link", NO_LINKS)
-def test_what_is_no_link(arm, link):
-    state, hit = ([0.4, 0.6], [1.0, 2.0]), ((0, 0, -1), (1, 0, 0))
-    load = rd.Inertia(0.5)
-    for call in (
-        lambda: arm.impact(*state, link, *hit),
-        lambda: arm.apparent_mass(state[0], link, *hit),
-        lambda: arm.impact(
-            *state, "lower", (0, 0, -1), None, against=rd.RobotPoint(arm, *state, link, hit[0])
-        ),
-        lambda: at_once(arm, events.impact(link, *hit)),
-        lambda: at_once(arm, events.grasp(link, load)),
-        lambda: at_once(arm, events.drop(link)),
-    ):
-        with pytest.raises(RobodynError, match="link"):
-            call()
-
-
-@pytest.mark.parametrize("base", ["a", 1.0, [1, 2], np.eye(4)])
-def test_what_is_no_motion_of_a_base(arm, base):
-    for robot in (arm, rd.load("double_pendulum", base="moving")):
-        with pytest.raises(ShapeError, match="base"):
-            robot.latch([0.4, 0.6], [1.0, 2.0], ["elbow"], base=base)
-    with pytest.raises(ShapeError, match=r"base is .*, expected a function"):
-        at_once(arm, lambda state: events.Change(base=base))
 
 
 def test_points_so_far_away_that_nothing_is_left_of_numbers(arm):

@@ -128,16 +128,6 @@ def test_the_first_and_the_worst_of_many_samples_of_many_motions(motions):
         assert (found.bound, found.worst, found.motion) == (-1.0, -2.0, (motion,))
 
 
-@pytest.mark.parametrize("wrong", ["enforced", True, None, 3, ["report"]])
-def test_a_choice_that_is_none(wrong):
-    robot = bundled("double_pendulum")
-    error = rd.UnknownNameError if isinstance(wrong, str) else rd.ShapeError
-    with pytest.raises(error, match=r"in limits=|limits is"):
-        rd.simulate(robot, limits=wrong)
-    with pytest.raises(error):
-        rd.rollout(robot, None, [[0, 0]], [[0, 0]], limits=wrong)
-
-
 def test_a_motion_without_a_robot():
     run = rd.simulate(bundled("double_pendulum"), duration=0.01)
     alone = rd.Trajectory(run.t, run.q, run.v, run.a, run.tau, run.energy, run.loop_residual)
