@@ -112,6 +112,12 @@ def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
     right(60173, role="misfit")
 
 
+def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
+    """It is moved to where it closes with the others closed; then nothing is open."""
+    made, found = judged(300154, role="misfit", count=13)
+    assert found.fate == "misfit refused, the remedy closes it", (made.what, found)
+
+
 def rods(turned, lower=-1.0):
     """Two cranks with rods on both sides; pins of the second are turned by an angle.
 

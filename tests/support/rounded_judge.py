@@ -34,7 +34,8 @@ CHANGE = 1e-6
 #: Fates that are right.
 GOOD = (
     "right", "right with one warning", "stays stiff", "misfit refused, the remedy works",
-    "misfit told, moves", "misfit told", "misfit is another linkage",
+    "misfit refused, the remedy closes it", "misfit told, moves", "misfit told",
+    "misfit is another linkage",
 )  # fmt: skip
 
 #: Fates of linkages of which the exact geometry cannot be judged, and which are not counted.
@@ -331,6 +332,9 @@ def _of_misfit(case, first):
     found, way = _followed(case, first)
     if found.error:
         return Verdict("misfit stuck", f"{way}: {found.error[:500]}")
+    moving = found.dof - (6 if case.base == "floating" else 0)
+    if way.startswith("element") and 0 < moving < case.linkage.dof:  # one frame cannot do more
+        return Verdict("misfit refused, the remedy closes it", way)
     if found.dof != _dof(case):
         said = found.said[0][:300] if found.said else "nothing said"
         return Verdict("misfit remedy gives another mobility", f"{way}: dof {found.dof}; {said}")

@@ -127,13 +127,15 @@ class LoopGeometry:
             found = min(found, self.assembled(start, GUESSES), key=self.gap)
         return min(found, start, key=self.gap)
 
-    def assembled(self, start: Array, guesses: int, rank: float | None = None) -> Array:
+    def assembled(
+        self, start: Array, guesses: int, rank: float | None = None, rows: Any = slice(None)
+    ) -> Array:
         """Where loops come nearest to closing by a search from a posture and guesses around it."""
         low, high = self.model.lower, self.model.upper
         try:
             return assemble(
-                self.position.residual,
-                self.position.jacobian,
+                lambda q: self.position.residual(q)[rows],
+                lambda q: self.position.jacobian(q)[rows],
                 self.space.integrate,
                 start,
                 lower=np.minimum(low, start),

@@ -172,11 +172,13 @@ def _of_start(
 
 
 def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
-    """The description with the first frame of a joint moved so that its loop closes at a posture.
+    """The description with the first frame of a joint moved so that its loop closes near a posture.
 
     ``None`` if that does not close all loops.
     """
     linkage = LoopGeometry(model, displaced=True)
+    owners = [model.setup.row_names[k].rpartition("[")[0] for k in linkage.of_positions]
+    q = linkage.assembled(q, 0, rows=np.array(owners) != name)
     for _ in range(STEPS):
         mask = linkage.frames.of_mover(name)
         slopes, gap = linkage.displaced(q[None])[0][:, mask], linkage.residual(q)
