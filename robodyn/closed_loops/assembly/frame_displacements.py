@@ -143,10 +143,10 @@ class FrameDisplacements:
 
         poses (m, n, 4, 4)
         """
-        poses = np.stack([poses[:, link] @ X for link, X in self._placed], axis=1)
+        frames = [poses[:, link] @ X for link, X in self._placed]  # none without loops
         D = np.zeros((len(poses), len(self._model.setup.row_names), self.size))
         for cut in self._cuts:
-            X_WF, X_WG = poses[:, cut.place], poses[:, cut.place + 1]
+            X_WF, X_WG = frames[cut.place], frames[cut.place + 1]
             J = _slopes_of_cut(cut.closure, np.linalg.solve(X_WF, X_WG))
             ways = [
                 (side, sign if side.away else -sign)
@@ -159,7 +159,7 @@ class FrameDisplacements:
                 for side in self._own.get(cut.closure.name, ())
             ]
             for side, sign in ways:
-                by = J @ _seen_at(X_WF, X_WG, poses[:, side.place], self._length)
+                by = J @ _seen_at(X_WF, X_WG, frames[side.place], self._length)
                 D[:, cut.rows, side.columns] += sign * by[..., -_count(side) :]
         return D
 

@@ -10,8 +10,7 @@ import pytest
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
-from robodyn.codegen.llvm.compilation import recipe
-from robodyn.codegen.llvm.target import lapack
+from robodyn.codegen.llvm.target import lapack, target
 
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
@@ -79,7 +78,7 @@ def test_code_is_compiled_once_and_found_again(tmp_path, monkeypatch):
     A.put(A.get(0) + 1.0, 0)
     x = np.zeros(1)
     run(code, x, np.array([1]))
-    monkeypatch.setattr(recipe, "object_code", None)
+    monkeypatch.setattr(target, "object_code", None)
     run(code, x, np.array([1]))
     assert x[0] == 2.0
 

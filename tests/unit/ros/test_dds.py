@@ -228,7 +228,7 @@ def test_ctrl_c_while_the_command_starts(domain, monkeypatch, capsys):
     def interrupted(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("robodyn.ros.dds.command.DdsSimulation", interrupted)
+    monkeypatch.setattr("robodyn.cli.publish.DdsSimulation", interrupted)
     assert main(["publish", "pan_tilt", "--dds", "--domain", str(domain)]) == 130
     assert "Traceback" not in capsys.readouterr().err
 
