@@ -1,4 +1,4 @@
-"""``robodyn convert``: convert a robot description to URDF or MJCF."""
+"""``robodyn convert``: convert a robot description to URDF, MJCF or SDF."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from robodyn.robot import Robot
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
+from robodyn.urdf.sdf.write import sdf_text
 from robodyn.urdf.write import as_written, write
 
 
@@ -55,7 +56,8 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
     ----------
     robot : Robot
     path : path
-        A file in ``.urdf``, or ``.xml`` for the MJCF of MuJoCo. It is replaced at once.
+        A file in ``.urdf``, in ``.xml`` for the MJCF of MuJoCo, or in ``.sdf``. It is replaced at
+        once.
     strict_tree : bool
         In URDF, write every loop as ``<loop>``, which readers that know trees only pass over.
 
@@ -90,9 +92,11 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
         text, lost = _urdf(robot, strict_tree)
     elif out.suffix == ".xml":
         text, lost = _mjcf(robot)
+    elif out.suffix == ".sdf":
+        text, lost = _sdf(robot)
     else:
         raise SettingsError(
-            f"path is {str(out)!r}, expected a name that ends in {' or '.join(SUFFIXES)}"
+            f"path is {str(out)!r}, expected a name that ends in {', '.join(SUFFIXES)}"
         )
     with replacing(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
@@ -100,7 +104,7 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
 
 
 #: Formats that are written.
-SUFFIXES = (".urdf", ".xml")
+SUFFIXES = (".urdf", ".xml", ".sdf")
 
 
 def _mjcf(robot: Robot) -> tuple[str, list[str]]:
@@ -110,6 +114,17 @@ def _mjcf(robot: Robot) -> tuple[str, list[str]]:
         gravity=robot.gravity,
         positions=robot.joint_positions(robot.neutral()),
         motors=robot.actuated_joints,
+    )
+
+
+def _sdf(robot: Robot) -> tuple[str, list[str]]:
+    q = robot.neutral()
+    return sdf_text(
+        robot.mechanism,
+        fixed_base=robot.base != "floating",
+        gravity=robot.gravity,
+        positions=robot.joint_positions(q),
+        poses={name: robot.frame_pose(q, name) for name in robot.link_names},
     )
 
 
