@@ -522,10 +522,10 @@ DECAYING_POLE = 1e-9
 #: Eigenvalues of a weight matrix below this part of the largest one are zero.
 EIGENVALUE_ZERO = 1e-12
 
-# Files for MuJoCo.
+# Files for other programs.
 
-#: Mass and inertia of a link that moves and has none [kg, kg m^2], which MuJoCo needs.
-MUJOCO_MASS = 1e-9
+#: Mass and inertia of a link that moves and has none [kg, kg m^2], which MuJoCo and Gazebo need.
+LEAST_MASS = 1e-9
 #: Least principal moment that MuJoCo takes [kg m^2].
 MUJOCO_MOMENT = 1e-14
 

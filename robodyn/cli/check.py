@@ -17,8 +17,10 @@ from robodyn.cli.options.robot import (
 )
 from robodyn.cli.options.values import add
 from robodyn.cli.shapes.findings import with_shapes
+from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
-from robodyn.urdf import findings, load_mechanism, record
+from robodyn.urdf import findings, load_mechanism, open_document, record
+from robodyn.urdf.other_readers import PROGRAMS, read_otherwise
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "file", "what to check", complete=robots_and_files(), nargs="+")
     text = "compare masses and inertias with meshes, too, not only with boxes and the like"
     add(parser, "--shapes", text, action="store_true")
+    text = "name what this program reads otherwise, or not at all"
+    add(parser, "--for", text, dest="programs", action="append", choices=PROGRAMS, default=[])
     add_json(parser)
     add_robot_options(parser)
 
@@ -39,7 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
         notes: list[UrdfNote] = []
         if not errors:
             more, held, notes = loop_findings(file, options)
-            warned = _with_shapes(file, options, warned, meshes=arguments.shapes)
+            mechanism = _mechanism(file, options)
+            warned = with_shapes(
+                warned, mechanism, options.get("package_dirs"), meshes=arguments.shapes
+            )
+            notes += read_otherwise(open_document(file), mechanism, arguments.programs)
             errors, warned = errors + more, warned + held
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
@@ -53,14 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if sound else 2
 
 
-def _with_shapes(
-    file: str, options: Mapping[str, Any], warned: Sequence[UrdfWarning], *, meshes: bool
-) -> list[UrdfWarning]:
-    """Warnings, and those about masses that do not go with the shapes of links."""
+def _mechanism(file: str, options: Mapping[str, Any]) -> Mechanism:
+    """The mechanism of a file without errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the findings
-        mechanism = load_mechanism(file, **reading_options(options))
-    return with_shapes(warned, mechanism, options.get("package_dirs"), meshes=meshes)
+        return load_mechanism(file, **reading_options(options))
 
 
 def _print(

@@ -1,4 +1,4 @@
-"""``robodyn convert``: convert a robot description to URDF or MJCF."""
+"""``robodyn convert``: convert a robot description to URDF, MJCF, SDF or USD."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from robodyn.robot import Robot
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
+from robodyn.urdf.sdf.write import sdf_text
+from robodyn.urdf.usd.write import usda_text
 from robodyn.urdf.write import as_written, write
 
 
@@ -55,7 +58,8 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
     ----------
     robot : Robot
     path : path
-        A file in ``.urdf``, or ``.xml`` for the MJCF of MuJoCo. It is replaced at once.
+        A file in ``.urdf``, in ``.xml`` for the MJCF of MuJoCo, in ``.sdf``, or in ``.usda`` or
+        ``.usd`` (extra ``usd``). It is replaced at once.
     strict_tree : bool
         In URDF, write every loop as ``<loop>``, which readers that know trees only pass over.
 
@@ -90,20 +94,25 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
         text, lost = _urdf(robot, strict_tree)
     elif out.suffix == ".xml":
         text, lost = _mjcf(robot)
+    elif out.suffix in SUFFIXES:
+        text, lost = _drawn(robot, sdf_text if out.suffix == ".sdf" else usda_text)
     else:
         raise SettingsError(
-            f"path is {str(out)!r}, expected a name that ends in {' or '.join(SUFFIXES)}"
+            f"path is {str(out)!r}, expected a name that ends in {', '.join(SUFFIXES)}"
         )
     with replacing(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
     return Conversion(out, tuple(lost))
 
 
+#: The text of a file, and what it does not say.
+Written = tuple[str, list[str]]
+
 #: Formats that are written.
-SUFFIXES = (".urdf", ".xml")
+SUFFIXES = (".urdf", ".xml", ".sdf", ".usda", ".usd")
 
 
-def _mjcf(robot: Robot) -> tuple[str, list[str]]:
+def _mjcf(robot: Robot) -> Written:
     return mjcf_text(
         robot.mechanism,
         floating_base=robot.base == "floating",
@@ -113,7 +122,19 @@ def _mjcf(robot: Robot) -> tuple[str, list[str]]:
     )
 
 
-def _urdf(robot: Robot, strict_tree: bool) -> tuple[str, list[str]]:
+def _drawn(robot: Robot, text_of: Callable[..., Written]) -> Written:
+    """Text of a format that draws links where they stand."""
+    q = robot.neutral()
+    return text_of(
+        robot.mechanism,
+        fixed_base=robot.base != "floating",
+        gravity=robot.gravity,
+        positions=robot.joint_positions(q),
+        poses={name: robot.frame_pose(q, name) for name in robot.link_names},
+    )
+
+
+def _urdf(robot: Robot, strict_tree: bool) -> Written:
     if robot.nc:
         robot.neutral()  # raises an error if the loops do not close
     mechanism = robot.mechanism

@@ -23,7 +23,7 @@ from robodyn.errors import (
 from robodyn.literals import Base, XacroChoice
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.checks.check import check, massless_motions
-from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, USD, XACRO, outer_kind
 from robodyn.urdf.common.packages import PackageDirs, Packages
 from robodyn.urdf.common.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.common.report import as_warning, raise_or_warn, tolerable
@@ -309,10 +309,20 @@ def _read_mjcf(document: Document, options: Options) -> Reading:
 
 
 #: Readers by kind of document.
+def _read_usd(document: Document, options: Options) -> Reading:
+    from robodyn.urdf.usd.read import read_usd
+
+    if document.file is None:
+        raise UrdfError("USD is read from its file, beside what it refers to")
+    mechanism, problems, warned = read_usd(document.file)
+    return Reading(mechanism, problems, warned)
+
+
 READERS: dict[str, Callable[[Document, Options], Reading]] = {
     URDF: _read_urdf,
     SDF: _read_sdf,
     XACRO: _read_xacro,
     EXTENDED_URDF: _read_extended,
     MJCF: _read_mjcf,
+    USD: _read_usd,
 }

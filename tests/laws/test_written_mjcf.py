@@ -263,7 +263,7 @@ def test_functions_of_ones_own_are_refused_and_nothing_is_written(tmp_path):
     robot = rd.load("double_pendulum", couplings=[cam])
     with pytest.raises(rd.UrdfError, match="no functions of one's own"):
         rd.convert(robot, tmp_path / "robot.xml")
-    with pytest.raises(rd.SettingsError, match=r"ends in .urdf or .xml"):
+    with pytest.raises(rd.SettingsError, match=r"ends in .urdf, .xml, .sdf"):
         rd.convert(robot, tmp_path / "robot.stl")
     assert not [*tmp_path.iterdir()]
 

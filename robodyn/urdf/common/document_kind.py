@@ -12,6 +12,7 @@ XACRO = "xacro"
 MJCF = "MJCF"
 SDF = "SDF"
 EXTENDED_URDF = "Extended URDF"
+USD = "USD"
 
 #: Outer elements, where they are not <robot>.
 OUTER = {"mujoco": MJCF, "mujocoinclude": MJCF, "sdf": SDF}
@@ -28,7 +29,7 @@ _YAML_KEY = re.compile(r"^(---|\{|[\"']?\w+[\"']?\s*:(\s|$))", re.MULTILINE)
 
 
 def document_kind(text: str) -> str:
-    """Kind of a document: `URDF`, `XACRO`, `MJCF`, `SDF` or `EXTENDED_URDF`.
+    """Kind of a document: `URDF`, `XACRO`, `MJCF`, `SDF`, `USD` or `EXTENDED_URDF`.
 
     What is none of these is a URDF: its reader says what is wrong with it.
 
@@ -39,6 +40,8 @@ def document_kind(text: str) -> str:
     >>> document_kind("closed_loop: [[left, right]]")
     'Extended URDF'
     """
+    if text.startswith(("#usda", "PXR-USDC")):
+        return USD
     if root_tag(text) is None:
         return EXTENDED_URDF if _YAML_KEY.search(text.removeprefix("\ufeff")) else URDF
     return XACRO if _may_contain_xacro(text) and _contains_xacro(text) else outer_kind(text)
@@ -49,15 +52,10 @@ def other_format(text: str) -> str | None:
 
     Examples
     --------
-    >>> other_format("#usda 1.0")[:6]
-    'is USD'
+    >>> other_format("<OpenSimDocument/>")[:24]
+    'is a model of OpenSim, w'
     """
     tag = root_tag(text)
-    if text.startswith(("#usda", "PXR-USDC")):
-        return (
-            "is USD, which is not read: export URDF or MJCF from where it was made (Isaac Sim has "
-            "an exporter of URDF)"
-        )
     if "<%" in text and not _is_xml(text):
         return "is a template of Ruby (ERB): load what erb FILE > model.sdf makes of it"
     if tag == "gazebo" and (version := _OLD_SDF.search(text)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.literals import Base, XacroChoice
-from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind, other_format
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, USD, document_kind, other_format
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
@@ -134,7 +134,10 @@ def open_document(source: Any) -> Document:
             return _document(decode(content), [], f"{source}.urdf")
         if len(source) < 256 and not path.exists():
             raise UnknownNameError("bundled robot", source, bundled_robots())
-    return _document(*decode_leniently(read_bytes(path), str(path)), str(path))
+    content = read_bytes(path)
+    if content.startswith(b"PXR-USDC"):
+        return Document("", str(path), USD)
+    return _document(*decode_leniently(content, str(path)), str(path))
 
 
 def _document(text: str, problems: list[UrdfError], file: str | None) -> Document:

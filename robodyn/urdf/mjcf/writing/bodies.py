@@ -15,7 +15,7 @@ from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import fixed, floating, joint_kind
-from robodyn.tolerances import MUJOCO_MASS, MUJOCO_MOMENT, SAME_POSITION
+from robodyn.tolerances import LEAST_MASS, MUJOCO_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
@@ -55,7 +55,7 @@ class WrittenBodies:
         if self._massless:
             document.lost.append(
                 f"links without mass that joints move ({some_of(self._massless)}) have "
-                f"{MUJOCO_MASS:g} kg and kg m^2"
+                f"{LEAST_MASS:g} kg and kg m^2"
             )
 
     def of(self, link: str) -> Any:
@@ -181,7 +181,7 @@ class WrittenBodies:
             }
         elif moves:
             self._massless.append(name)
-            values = {"pos": np.zeros(3), "mass": MUJOCO_MASS, "diaginertia": (MUJOCO_MASS,) * 3}
+            values = {"pos": np.zeros(3), "mass": LEAST_MASS, "diaginertia": (LEAST_MASS,) * 3}
         else:
             return
         body.insert(0, etree.Element("inertial", {key: text_of(x) for key, x in values.items()}))

@@ -1,0 +1,308 @@
+"""A description as SDF, for Gazebo and Drake: links in a closed posture, and their joints.
+
+SDF has no place for positions of joints: all are zero in the posture that is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Actuator, Coupling, Joint, Limits, Link, Loop, Mechanism
+from robodyn.description.couplings import branches
+from robodyn.description.loop import ends_of
+from robodyn.description.pose import inverse_pose
+from robodyn.errors import UrdfError, some_of
+from robodyn.force_elements.common.link_element import WORLD
+from robodyn.joints import (
+    distance,
+    fixed,
+    floating,
+    helical,
+    joint_kind,
+    revolute,
+    spherical,
+)
+from robodyn.joints.common.described import described_pose
+from robodyn.joints.common.relative import quaternion_of
+from robodyn.tolerances import LEAST_MASS, SAME_POSITION
+from robodyn.urdf.common.joint_values import UNLIMITED
+from robodyn.urdf.common.markup import text_of
+from robodyn.urdf.sdf.joint import JOINT_TYPES
+
+#: Version of SDF that is written, the first with ``<mimic>``.
+VERSION = "1.11"
+
+#: Name space of the elements that Drake reads beside those of SDF.
+DRAKE = "http://drake.mit.edu"
+
+#: Words of SDF for kinds of joints, of several the first; a floating joint is none.
+WORDS = {kind.name: word for word, kind in reversed(JOINT_TYPES.items())}
+
+
+def sdf_text(
+    mechanism: Mechanism,
+    *,
+    fixed_base: bool,
+    gravity: Sequence[float],
+    positions: Mapping[str, Any],
+    poses: Mapping[str, FloatArray],
+) -> tuple[str, list[str]]:
+    """SDF of a mechanism, and what it cannot say, in lines.
+
+    positions: Of all joints in a closed posture, loops included, which is drawn.
+    poses (4, 4) [1, m]: Of all links in that posture.
+    Raises UrdfError: If SDF has no words for what moves it.
+    """
+    for element in _unknown(mechanism):
+        raise UrdfError(
+            "cannot be written as SDF, which has no word for it; of relations it has <mimic> and "
+            "gearboxes",
+            element=element,
+            file=mechanism.file,
+        )
+    lost: list[str] = []
+    root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
+    model = _add(root, "model", name=mechanism.name)
+    frames = _frames(mechanism)
+    for link in mechanism.links:
+        if link.name not in frames and link.name != WORLD:
+            _add_link(model, link, poses[link.name])
+    moved = {mover.child for mover in mechanism.joints if mover.nv} - frames.keys()
+    tiny = [x.name for x in mechanism.links if x.name in moved and not _has_mass(x)]
+    if tiny:
+        lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
+    base = mechanism.root or next(_bases(mechanism))
+    if fixed_base and base != WORLD:
+        _add_joint(model, "world_fixed", WORDS[fixed.KIND.name], WORLD, base)
+    writer = _Joints(model, mechanism, positions)
+    for name, joint in frames.items():
+        _add_frame(model, name, joint)
+    for mover in mechanism.movers:
+        if mover not in frames.values() and mover.kind != floating.KIND.name:
+            writer.add(mover)
+    for coupling in mechanism.couplings:
+        _add_gearbox(model, mechanism, coupling)
+    etree.indent(root)
+    lost += [*writer.lost, *_unsaid(mechanism, gravity)]
+    return etree.tostring(root, encoding="unicode") + "\n", lost
+
+
+class _Joints:
+    """Joints that are written, and loops, which are joints like all others."""
+
+    def __init__(self, model: Any, mechanism: Mechanism, positions: Mapping[str, Any]) -> None:
+        self.lost: list[str] = []
+        self._model, self._positions = model, positions
+        self._actuators = dict(mechanism.actuators)
+        self._links = {link.name for link in mechanism.links}
+
+    def _name(self, wanted: str) -> str:
+        """A name that no link has: SDF has one list of names."""
+        name = wanted
+        while name in self._links:
+            name += "_joint"
+        if name != wanted:
+            self.lost.append(f"joint {wanted!r} is called {name!r}: SDF has a link of its name")
+        return name
+
+    def add(self, mover: Joint | Loop) -> None:
+        """Add a joint; its position is zero in the posture that is drawn."""
+        parent, child = ends_of(mover)
+        if mover.kind == distance.KIND.name:
+            self._add_distance(mover, parent, child)
+            return
+        joint = _add_joint(self._model, self._name(mover.name), WORDS[mover.kind], parent, child)
+        if isinstance(mover, Loop):
+            _add_pose(joint, mover.X_successor.matrix)
+        kind = joint_kind(mover.kind)
+        drawn = np.ravel(self._positions.get(mover.name, np.zeros(kind.nq)))
+        if np.abs(drawn[: kind.nv]).max(initial=0.0) > SAME_POSITION:
+            shown = ", ".join(f"{x:.6g}" for x in drawn)
+            self.lost.append(f"joint {mover.name!r} is at zero where it stands, which was {shown}")
+        for key, value in mover.constants.items():
+            if key == helical.PITCH.name:
+                _text(joint, "screw_thread_pitch", math.tau * value)
+        self._add_axes(joint, mover, drawn)
+        motor = self._actuators.get(mover.name)
+        if motor is not None:
+            _text(joint, f"{{{DRAKE}}}gear_ratio", motor.gear_ratio)
+            _text(joint, f"{{{DRAKE}}}rotor_inertia", motor.rotor_inertia)
+
+    def _add_axes(self, joint: Any, mover: Joint | Loop, drawn: FloatArray) -> None:
+        kind = joint_kind(mover.kind)
+        axes = [np.array(getattr(mover, name), float) for name in kind.axes]
+        if len(axes) == 2:  # the first is turned by what the second joint turns
+            turn = described_pose(revolute.KIND, _Hinge(mover.axis2), drawn[1:2].tolist())[:3, :3]
+            axes[0] = turn.T @ axes[0]
+        for tag, axis in zip(("axis", "axis2"), axes, strict=False):
+            element = _add(joint, tag)
+            _text(element, "xyz", axis)
+            self._add_values(element, mover, float(drawn[0]), kind.nv == 1)
+
+    def _add_values(self, axis: Any, mover: Joint | Loop, at: float, single: bool) -> None:
+        motor = self._actuators.get(mover.name, Actuator())
+        dynamics = _add(axis, "dynamics")
+        _text(dynamics, "damping", mover.damping + motor.gear_ratio**2 * motor.viscous)
+        _text(dynamics, "friction", mover.friction + abs(motor.gear_ratio) * motor.coulomb)
+        if not single:
+            return
+        if mover.stiffness:
+            _text(dynamics, "spring_stiffness", mover.stiffness)
+            _text(dynamics, "spring_reference", mover.rest - at)
+        limits, limit = mover.limits or Limits(), _add(axis, "limit")
+        effort = min(limits.effort, abs(motor.gear_ratio) * motor.torque_limit)
+        bounds = {"lower": limits.lower - at, "upper": limits.upper - at}
+        bounds |= {"velocity": limits.velocity, "effort": effort}
+        for tag, value in bounds.items():
+            if math.isfinite(value):
+                _text(limit, tag, value)
+            elif tag in ("lower", "upper"):
+                _text(limit, tag, math.copysign(UNLIMITED, value))
+        if isinstance(mover, Joint) and mover.mimic is not None:
+            mimic, ratio = _add(axis, "mimic", joint=mover.mimic.joint), mover.mimic.multiplier
+            leader = float(np.ravel(self._positions.get(mover.mimic.joint, 0.0))[0])
+            _text(mimic, "multiplier", ratio)
+            _text(mimic, "offset", mover.mimic.offset + ratio * leader - at)
+            _text(mimic, "reference", 0.0)
+
+    def _add_distance(self, loop: Joint | Loop, parent: str, child: str) -> None:
+        assert isinstance(loop, Loop)
+        element = _add(self._model, f"{{{DRAKE}}}distance_constraint", name=loop.name)
+        for side, link, X in (("A", parent, loop.X_predecessor), ("B", child, loop.X_successor)):
+            _text(element, f"{{{DRAKE}}}distance_constraint_body_{side}", link)
+            _text(element, f"{{{DRAKE}}}distance_constraint_p_{side}", X.xyz)
+        _text(element, f"{{{DRAKE}}}distance_constraint_distance", loop.constants["distance"])
+
+
+class _Hinge:
+    """The second axis of a universal joint, as a hinge."""
+
+    def __init__(self, axis: Any) -> None:
+        self.axis = self.axis2 = axis
+        self.constants: dict[str, float] = {}
+        self.map = None
+
+
+def _add(parent: Any, tag: str, **attributes: str) -> Any:
+    return etree.SubElement(parent, tag, attributes)
+
+
+def _text(parent: Any, tag: str, value: object) -> None:
+    etree.SubElement(parent, tag).text = text_of(value)
+
+
+def _add_joint(model: Any, name: str, word: str, parent: str, child: str) -> Any:
+    joint = _add(model, "joint", name=name, type=word)
+    _text(joint, "parent", parent)
+    _text(joint, "child", child)
+    return joint
+
+
+def _add_pose(element: Any, X: FloatArray, relative_to: str = "") -> None:
+    pose = _add(element, "pose", rotation_format="quat_xyzw")
+    if relative_to:
+        pose.set("relative_to", relative_to)
+    pose.text = text_of([*X[:3, 3], *quaternion_of(X)])
+
+
+def _add_link(model: Any, link: Link, X_WL: FloatArray) -> None:
+    element = _add(model, "link", name=link.name)
+    _add_pose(element, X_WL)
+    inertial = _add(element, "inertial")
+    moments = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    values: dict[str, float] = dict.fromkeys(moments, 0.0)
+    if _has_mass(link):
+        assert link.inertia is not None
+        _add_pose(inertial, link.inertia.origin.matrix)
+        values = {tag: getattr(link.inertia, tag) for tag in moments}
+    else:
+        values |= dict.fromkeys(("ixx", "iyy", "izz"), LEAST_MASS)
+    _text(inertial, "mass", link.inertia.mass if _has_mass(link) and link.inertia else LEAST_MASS)
+    inertia = _add(inertial, "inertia")
+    for tag, value in values.items():
+        _text(inertia, tag, value)
+
+
+def _add_frame(model: Any, name: str, joint: Joint) -> None:
+    """A frame of the link that a fixed joint fixes it to."""
+    on_parent = name == joint.child
+    X = joint.origin.matrix if on_parent else inverse_pose(joint.origin.matrix)
+    frame = _add(model, "frame", name=name, attached_to=joint.parent if on_parent else joint.child)
+    _add_pose(frame, X)
+
+
+def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling) -> None:
+    """``theta_2 = -ratio theta_1``, both about the axes of their hinges."""
+    (over,), (under,) = branches(mechanism, coupling)
+    joints = {joint.name: joint for joint in mechanism.joints}
+    gearbox = _add_joint(model, coupling.name, "gearbox", coupling.predecessor, coupling.successor)
+    _text(gearbox, "gearbox_ratio", -coupling.ratio)
+    _text(gearbox, "gearbox_reference_body", joints[under].parent)
+    for tag, name in (("axis", under), ("axis2", over)):
+        axis = _add(gearbox, tag)
+        _text(axis, "xyz", joints[name].axis)
+        axis[-1].set("expressed_in", joints[name].child)
+
+
+def _has_mass(link: Link) -> bool:
+    return link.inertia is not None and link.inertia.mass > 0.0
+
+
+def _frames(mechanism: Mechanism) -> dict[str, Joint]:
+    """Links without mass that are frames of others, with the joints that fix them to these."""
+    bare = {link.name for link in mechanism.links if not _has_mass(link)}
+    fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name]
+    frames = {x.child: x for x in fixed_joints if x.child in bare}
+    for joint in fixed_joints:
+        if joint.parent in bare and joint.child not in bare:
+            frames.setdefault(joint.parent, joint)
+    base = mechanism.root or next(_bases(mechanism))
+    return {link: joint for link, joint in frames.items() if link != base}
+
+
+def _bases(mechanism: Mechanism) -> Iterator[str]:
+    """Links that no joint has as its child."""
+    children = {joint.child for joint in mechanism.joints}
+    yield from (link.name for link in mechanism.links if link.name not in children)
+
+
+def _unknown(mechanism: Mechanism) -> Iterator[str]:
+    """What moves a mechanism and has no word."""
+    groups = ("constraint", mechanism.constraints), ("force", mechanism.forces)
+    for what, items in (*groups, ("follower", mechanism.followers)):
+        for item in items:
+            yield f"{what} {item.name!r}"
+    for mover in mechanism.movers:
+        if mover.kind not in (*WORDS, distance.KIND.name, floating.KIND.name):
+            yield f"joint {mover.name!r} of kind {mover.kind!r}"
+    for coupling in mechanism.couplings:
+        over, under = branches(mechanism, coupling)
+        if len(over) + len(under) > 2:
+            yield f"coupling {coupling.name!r}"
+
+
+def _unsaid(mechanism: Mechanism, gravity: Sequence[float]) -> Iterator[str]:
+    """What stands in no SDF."""
+    movers = mechanism.movers
+    turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
+    balls = [x.name for x in movers if x.kind == spherical.KIND.name and (x.damping or x.friction)]
+    for what, names in (
+        ("armature of joints", [x.name for x in movers if x.armature]),
+        ("axes and mounts of rotors", turned),
+        ("damping and friction of ball joints", balls),
+        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
+        ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
+        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
+        ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+        ("sensors", [x.name for x in mechanism.sensors]),
+    ):
+        if names:
+            yield f"{what} ({some_of(names)}) are left out"
+    if tuple(gravity) != (0.0, 0.0, -9.81):
+        yield f"gravity is that of the world: set it to {', '.join(f'{g:g}' for g in gravity)}"

@@ -1,0 +1,1 @@
+"""Reading and writing of USD with UsdPhysics (extra ``usd``)."""

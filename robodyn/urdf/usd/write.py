@@ -1,0 +1,286 @@
+"""A description as USD: bodies with masses, and joints with a frame on each of their bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Actuator, Joint, Link, Loop, Mechanism
+from robodyn.description.loop import ends_of, poses_of
+from robodyn.errors import UrdfError, some_of
+from robodyn.force_elements.common.link_element import WORLD
+from robodyn.joints import distance, fixed, floating, joint_kind, universal
+from robodyn.joints.common.relative import quaternion_of
+from robodyn.tolerances import LEAST_MASS, PERPENDICULAR_AXES
+from robodyn.topology.spanning_tree import cut_joints
+from robodyn.urdf.usd.schema import ALL_FREEDOMS, EXACT, FREEDOMS, TYPES, turned_frame, usd
+
+
+def usda_text(
+    mechanism: Mechanism,
+    *,
+    fixed_base: bool,
+    gravity: Sequence[float],
+    positions: Mapping[str, Any],
+    poses: Mapping[str, FloatArray],
+) -> tuple[str, list[str]]:
+    """USD of a mechanism, and what it cannot say, in lines.
+
+    positions: Of all joints in a closed posture, loops included, which is drawn.
+    poses (4, 4) [1, m]: Of all links in that posture.
+    Raises UrdfError: If USD has no words for what moves it.
+    Raises MissingExtraError: Without usd-core.
+    """
+    for element, why in _unknown(mechanism):
+        raise UrdfError(f"cannot be written as USD: {why}", element=element, file=mechanism.file)
+    stage = _Stage(mechanism.name, gravity)
+    lost = []
+    for link in mechanism.links:
+        if link.name != WORLD:
+            stage.add_link(link, poses[link.name])
+    tiny = [x.name for x in mechanism.links if x.name != WORLD and not _has_mass(x)]
+    if tiny:
+        lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
+    children = {joint.child for joint in mechanism.joints}
+    base = mechanism.root or next(x.name for x in mechanism.links if x.name not in children)
+    if fixed_base and base != WORLD:
+        stage.add_joint(Joint("world_fixed", fixed.KIND.name, WORLD, base), None, None, cut=False)
+    cut = [*cut_joints(mechanism), *mechanism.loops]
+    actuators = dict(mechanism.actuators)
+    for mover in mechanism.movers:
+        if mover.kind != floating.KIND.name:
+            stage.add_joint(
+                mover, positions.get(mover.name), actuators.get(mover.name), mover in cut
+            )
+    for joint in mechanism.joints:
+        if joint.mimic is not None:
+            stage.add_mimic(joint)
+    return stage.text, [*lost, *_unsaid(mechanism)]
+
+
+class _Stage:
+    """The stage that is written."""
+
+    def __init__(self, name: str, gravity: Sequence[float]) -> None:
+        self._usd = usd()
+        Usd, geometry, physics = self._usd.Usd, self._usd.UsdGeom, self._usd.UsdPhysics
+        self._stage = Usd.Stage.CreateInMemory()
+        geometry.SetStageUpAxis(self._stage, geometry.Tokens.z)
+        geometry.SetStageMetersPerUnit(self._stage, 1.0)
+        physics.SetStageKilogramsPerUnit(self._stage, 1.0)
+        self._paths: dict[str, str] = {}
+        self._taken: set[str] = set()
+        self._root = self._path("", name)
+        root = geometry.Xform.Define(self._stage, self._root).GetPrim()
+        physics.ArticulationRootAPI.Apply(root)
+        root.SetCustomDataByKey("name", name)
+        self._stage.SetDefaultPrim(root)
+        scene = physics.Scene.Define(self._stage, "/physicsScene")
+        size = float(np.linalg.norm(gravity))
+        scene.CreateGravityMagnitudeAttr(size)
+        down = np.array(gravity) / size if size else (0.0, 0.0, -1.0)
+        scene.CreateGravityDirectionAttr(self._vector(down))
+
+    @property
+    def text(self) -> str:
+        """The stage as text."""
+        return str(self._stage.GetRootLayer().ExportToString())
+
+    def _path(self, parent: str, name: str) -> str:
+        """A path that is free, of letters that USD allows."""
+        path = f"{parent}/{self._usd.Tf.MakeValidIdentifier(name)}"
+        while path in self._taken:
+            path += "_"
+        self._taken.add(path)
+        return path
+
+    def _vector(self, x: Any) -> Any:
+        return self._usd.Gf.Vec3f(*map(float, x))
+
+    def _set(self, prim: Any, name: str, kind: str, value: Any) -> None:
+        types = self._usd.Sdf.ValueTypeNames
+        prim.CreateAttribute(name, getattr(types, kind), custom=False).Set(value)
+
+    def _exact(self, prim: Any, name: str, values: Iterable[float]) -> None:
+        """Numbers in full beside an attribute in single precision, where that rounds them."""
+        values = [float(x) for x in values]
+        if any(float(np.float32(x)) != x for x in values):
+            types = self._usd.Sdf.ValueTypeNames
+            attribute = prim.CreateAttribute(EXACT + name, types.DoubleArray, custom=True)
+            attribute.Set(values)
+
+    def add_link(self, link: Link, X_WL: FloatArray) -> None:
+        """Add a body where it is drawn."""
+        Gf, geometry, physics = self._usd.Gf, self._usd.UsdGeom, self._usd.UsdPhysics
+        path = self._paths[link.name] = self._path(self._root, link.name)
+        body = geometry.Xform.Define(self._stage, path)
+        prim, double = body.GetPrim(), geometry.XformOp.PrecisionDouble
+        prim.SetCustomDataByKey("name", link.name)
+        body.AddTranslateOp(double).Set(Gf.Vec3d(*map(float, X_WL[:3, 3])))
+        x, y, z, w = map(float, quaternion_of(X_WL))
+        body.AddOrientOp(double).Set(Gf.Quatd(w, x, y, z))
+        physics.RigidBodyAPI.Apply(prim)
+        mass = physics.MassAPI.Apply(prim)
+        center, moments, axes = np.zeros(3), np.full(3, LEAST_MASS), np.eye(4)
+        if _has_mass(link):
+            assert link.inertia is not None
+            X = link.inertia.origin.matrix
+            J = X[:3, :3] @ link.inertia.matrix @ X[:3, :3].T
+            moments, axes[:3, :3] = np.linalg.eigh(J)
+            axes[:3, :3] *= np.linalg.det(axes[:3, :3])
+            center = X[:3, 3]
+            prim.AddAppliedSchema("NewtonMassAPI")
+            full = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
+            self._set(prim, "newton:inertia", "DoubleArray", [float(x) for x in full])
+            mass.CreateMassAttr(link.inertia.mass)
+            self._exact(prim, "mass", [link.inertia.mass])
+        else:
+            mass.CreateMassAttr(LEAST_MASS)
+            prim.SetCustomDataByKey("massless", True)
+        mass.CreateCenterOfMassAttr(self._vector(center))
+        self._exact(prim, "centerOfMass", center)
+        mass.CreateDiagonalInertiaAttr(self._vector(moments))
+        x, y, z, w = map(float, quaternion_of(axes))
+        mass.CreatePrincipalAxesAttr(Gf.Quatf(w, x, y, z))
+
+    def add_joint(self, mover: Joint | Loop, drawn: Any, motor: Actuator | None, cut: bool) -> None:
+        """Add a joint, one that is cut beside the articulation."""
+        physics, kind = self._usd.UsdPhysics, mover.kind
+        path = self._paths[f"joint {mover.name}"] = self._path(self._root, mover.name)
+        prim = self._stage.DefinePrim(path, TYPES.get(kind, "PhysicsJoint"))
+        prim.SetCustomDataByKey("name", mover.name)
+        joint, turn = physics.Joint(prim), turned_frame(kind, mover.axis, mover.axis2)
+        sides = zip(ends_of(mover), poses_of(mover), strict=True)
+        for k, (link, X) in enumerate(sides):
+            if link != WORLD or link in self._paths:
+                (joint.CreateBody1Rel() if k else joint.CreateBody0Rel()).SetTargets(
+                    [self._paths[link]]
+                )
+            self._place(prim, joint, k, X.matrix @ turn)
+        if cut:
+            joint.CreateExcludeFromArticulationAttr(True)
+        if kind == distance.KIND.name:
+            for name in ("minDistance", "maxDistance"):
+                self._set(prim, f"physics:{name}", "Float", mover.constants["distance"])
+            self._exact(prim, "maxDistance", [mover.constants["distance"]])
+        if kind in FREEDOMS:
+            for freedom in ALL_FREEDOMS:
+                if freedom not in FREEDOMS[kind]:
+                    limit = physics.LimitAPI.Apply(prim, freedom)
+                    limit.CreateLowAttr(1.0)
+                    limit.CreateHighAttr(-1.0)
+        if joint_kind(kind).nv == 1:
+            self._add_axis(prim, mover, drawn, motor)
+
+    def _place(self, prim: Any, joint: Any, k: int, X: FloatArray) -> None:
+        x, y, z, w = map(float, quaternion_of(X))
+        (joint.CreateLocalPos1Attr if k else joint.CreateLocalPos0Attr)(self._vector(X[:3, 3]))
+        rotation = self._usd.Gf.Quatf(w, x, y, z)
+        (joint.CreateLocalRot1Attr if k else joint.CreateLocalRot0Attr)(rotation)
+        self._exact(prim, f"localPos{k}", X[:3, 3])
+        self._exact(prim, f"localRot{k}", (w, x, y, z))
+
+    def _add_axis(self, prim: Any, mover: Joint | Loop, drawn: Any, motor: Actuator | None) -> None:
+        """Axis, limits, drive, and what acts along a joint; angles are in degrees."""
+        physics, turning = self._usd.UsdPhysics, joint_kind(mover.kind).turns
+        word, unit = ("angular", math.degrees(1.0)) if turning else ("linear", 1.0)
+        self._set(prim, "physics:axis", "Token", "X")
+        armature, damping, friction = mover.armature, mover.damping, mover.friction
+        effort = mover.limits.effort if mover.limits else math.inf
+        if motor is not None:
+            armature += motor.gear_ratio**2 * motor.rotor_inertia
+            damping += motor.gear_ratio**2 * motor.viscous
+            friction += abs(motor.gear_ratio) * motor.coulomb
+            effort = min(effort, abs(motor.gear_ratio) * motor.torque_limit)
+        if mover.limits is not None:
+            for name in ("lower", "upper"):
+                value = unit * getattr(mover.limits, name)
+                if math.isfinite(value):
+                    self._set(prim, f"physics:{name}Limit", "Float", value)
+                    self._exact(prim, f"{name}Limit", [value])
+        prim.AddAppliedSchema("NewtonJointAPI")
+        values = {"armature": armature, "damping": damping / unit, "friction": friction}
+        if mover.limits is not None and math.isfinite(mover.limits.velocity):
+            values["velocityLimit"] = mover.limits.velocity * unit
+        for name, value in values.items():
+            if value:
+                self._set(prim, f"newton:{name}", "Float", value)
+                self._exact(prim, name, [value])
+        if mover.stiffness or math.isfinite(effort) or motor is not None:
+            drive = physics.DriveAPI.Apply(prim, word)
+            drive.CreateStiffnessAttr(mover.stiffness / unit)
+            drive.CreateTargetPositionAttr(mover.rest * unit)
+            self._exact(prim, "stiffness", [mover.stiffness / unit])
+            self._exact(prim, "targetPosition", [mover.rest * unit])
+            if math.isfinite(effort):
+                drive.CreateMaxForceAttr(effort)
+                self._exact(prim, "maxForce", [effort])
+        if drawn is not None and float(np.ravel(drawn)[0]):
+            prim.AddAppliedSchema(f"PhysicsJointStateAPI:{word}")
+            at = float(np.ravel(drawn)[0]) * unit
+            self._set(prim, f"state:{word}:physics:position", "Double", at)
+
+    def add_mimic(self, joint: Joint) -> None:
+        """Say which joint another follows."""
+        assert joint.mimic is not None
+        prim = self._stage.GetPrimAtPath(self._paths[f"joint {joint.name}"])
+        prim.AddAppliedSchema("NewtonMimicAPI")
+        leader = self._paths[f"joint {joint.mimic.joint}"]
+        prim.CreateRelationship("newton:mimicJoint", custom=False).SetTargets([leader])
+        unit = math.degrees(1.0) if joint_kind(joint.kind).turns else 1.0
+        for name, value in (
+            ("mimicCoef0", joint.mimic.offset * unit),
+            ("mimicCoef1", joint.mimic.multiplier),
+        ):
+            self._set(prim, f"newton:{name}", "Float", value)
+            self._exact(prim, name, [value])
+
+
+def _has_mass(link: Link) -> bool:
+    return link.inertia is not None and link.inertia.mass > 0.0
+
+
+def _unknown(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
+    """What moves a mechanism and has no word, with the reason."""
+    groups = ("constraint", mechanism.constraints), ("force", mechanism.forces)
+    others = ("follower", mechanism.followers), ("coupling", mechanism.couplings)
+    for what, items in (*groups, *others):
+        for item in items:
+            yield f"{what} {item.name!r}", "it has mimics alone, and no other relation of joints"
+    for mover in mechanism.movers:
+        element = f"joint {mover.name!r}"
+        if mover.kind not in (*TYPES, *FREEDOMS, floating.KIND.name):
+            yield element, f"it has no joint of kind {mover.kind!r}"
+        elif mover.kind == universal.KIND.name:
+            cosine = float(np.dot(mover.axis, mover.axis2))
+            if abs(cosine) > PERPENDICULAR_AXES:
+                yield element, "the axes of a universal joint are at right angles there"
+        if isinstance(mover, Joint) and mover.mimic is not None:
+            leader = next(x for x in mechanism.joints if x.name == mover.mimic.joint)
+            if joint_kind(leader.kind).turns != joint_kind(mover.kind).turns:
+                yield element, "only joints of the same type follow one another there"
+
+
+def _unsaid(mechanism: Mechanism) -> Iterator[str]:
+    """What stands in no USD."""
+    movers = mechanism.movers
+    loose = [x for x in movers if joint_kind(x.kind).nv > 1]
+    rotors = [name for name, motor in mechanism.actuators if motor.rotor_inertia]
+    geared = [name for name, motor in mechanism.actuators if motor.gear_ratio != 1.0]
+    for what, names in (
+        ("damping, friction and armature of joints with several freedoms",
+         [x.name for x in loose if x.damping or x.friction or x.armature]),
+        ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),
+        ("what turns rotors beside their gears, as with rotor_model='armature',", rotors),
+        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
+        ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
+        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
+        ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+        ("sensors", [x.name for x in mechanism.sensors]),
+    ):  # fmt: skip
+        if names:
+            yield f"{what} ({some_of(names)}) are left out"

@@ -1,0 +1,158 @@
+"""USD: what is written is read again as the same robot; files of others are read, or refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from laws.test_written_sdf import check_read_back, loaded
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.cli import main
+
+pxr = pytest.importorskip("pxr")
+from pxr import Gf, Usd, UsdGeom, UsdPhysics  # noqa: E402
+
+QUICK = ("four_bar", "caster_table", "scara", "delta")
+#: Its ball and universal joints have damping, which USD does not hold.
+DAMPED = ("prosthesis",)
+
+
+def written(robot, folder, name="robot.usda"):
+    conversion = rd.convert(robot, folder / name)
+    return conversion.path, conversion.lost
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(x, marks=() if x in QUICK else pytest.mark.slow)
+        for x in rd.robots()
+        if x not in DAMPED
+    ],
+)
+def test_bundled_robots(name, tmp_path):
+    robot = loaded(name, rotor_model="armature")
+    path, lost = written(robot, tmp_path)
+    check_read_back(robot, path)
+    again = loaded(path)
+    assert again.name == robot.name
+    assert {*again.joint_names} == {*robot.joint_names}
+    bare = [x.name for x in robot.mechanism.links if x.inertia is None]
+    assert bool(bare) == any("1e-09 kg" in line for line in lost)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_feet", "arm7"])
+def test_robots_on_a_floating_base(name, tmp_path):
+    robot = loaded(name, rotor_model="armature", base="floating")
+    check_read_back(robot, written(robot, tmp_path)[0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    kinds = ["planar", "cylindrical", "spherical", "prismatic", "revolute", "continuous"]
+    rng.shuffle(kinds)
+    robot = rd.load(random_mechanism(rng, kinds))
+    check_read_back(robot, written(robot, tmp_path, "robot.usd")[0])
+
+
+def stage(folder, units=0.01, up="Y"):
+    """A pendulum as another program may write it: in centimetres, the joint on both bodies."""
+    made = Usd.Stage.CreateNew(str(folder / "made.usda"))
+    UsdGeom.SetStageMetersPerUnit(made, units)
+    UsdGeom.SetStageUpAxis(made, up)
+    body = UsdGeom.Xform.Define(made, "/World/bob")
+    body.AddTranslateOp().Set(Gf.Vec3d(0, 0, -100))
+    UsdPhysics.RigidBodyAPI.Apply(body.GetPrim())
+    mass = UsdPhysics.MassAPI.Apply(body.GetPrim())
+    mass.CreateMassAttr(2.0)
+    mass.CreateDiagonalInertiaAttr(Gf.Vec3f(300, 300, 100))
+    joint = UsdPhysics.RevoluteJoint.Define(made, "/World/hinge")
+    joint.CreateBody1Rel().SetTargets(["/World/bob"])
+    joint.CreateAxisAttr("Y")
+    joint.CreateLocalPos1Attr(Gf.Vec3f(0, 0, 100))
+    joint.CreateLowerLimitAttr(-90)
+    joint.CreateUpperLimitAttr(45)
+    return made
+
+
+def test_a_file_of_another_program(tmp_path):
+    """Centimetres, degrees, and a joint that stands away from its body."""
+    made = stage(tmp_path)
+    made.GetRootLayer().Save()
+    with pytest.warns(rd.errors.UrdfWarning, match="Y axis points up"):
+        robot = rd.load(tmp_path / "made.usda", gravity=(0.0, 0.0, -9.81))
+    # 2 kg a metre below the hinge, and 0.03 kg m^2 of its own
+    assert robot.mass_matrix([0.0])[0, 0] == pytest.approx(2.03, rel=1e-7)
+    assert robot.gravity_forces([0.5])[0] == pytest.approx(2.0 * 9.81 * np.sin(0.5), rel=1e-7)
+    assert np.allclose([robot.lower_limits[0], robot.upper_limits[0]], [-np.pi / 2, np.pi / 4])
+
+
+def test_shapes_without_masses_are_refused_in_words(tmp_path):
+    made = Usd.Stage.CreateNew(str(tmp_path / "made.usda"))
+    UsdPhysics.RigidBodyAPI.Apply(UsdGeom.Xform.Define(made, "/World/bob").GetPrim())
+    made.GetRootLayer().Save()
+    with pytest.raises(rd.UrdfError, match="has no masses, only shapes"):
+        rd.load(tmp_path / "made.usda")
+    (tmp_path / "empty.usda").write_text("#usda 1.0\n")
+    with pytest.raises(rd.UrdfError, match="has no rigid bodies"):
+        rd.load(tmp_path / "empty.usda")
+    (tmp_path / "broken.usda").write_text("#usda 1.0\ndef {")
+    with pytest.raises(rd.UrdfError, match="cannot be read"):
+        rd.load(tmp_path / "broken.usda")
+
+
+def test_references_stay_in_the_folder(tmp_path):
+    inner, outer = tmp_path / "inner", tmp_path / "outer"
+    inner.mkdir(), outer.mkdir()
+    path, _ = written(rd.load("scara"), inner, "arm.usda")
+    (inner / "scene.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "arm"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        'def "arm" (\n    references = @arm.usda@\n)\n{\n}\n'
+    )
+    robot = loaded(inner / "scene.usda")
+    assert np.allclose(robot.mass_matrix(np.zeros(4)), loaded(path).mass_matrix(np.zeros(4)))
+    (outer / "scene.usda").write_text(
+        '#usda 1.0\ndef "arm" (\n    references = @../inner/arm.usda@\n)\n{\n}\n'
+    )
+    with pytest.raises(rd.UrdfError, match="outside its folder"):
+        rd.load(outer / "scene.usda")
+    (outer / "lost.usda").write_text("#usda 1.0\n(\n    subLayers = [@nowhere.usda@]\n)\n")
+    with pytest.raises(rd.UrdfError, match="not there"):
+        rd.load(outer / "lost.usda")
+
+
+def test_what_has_no_word_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    with pytest.raises(rd.UrdfError, match="no joint of kind 'helical'"):
+        rd.convert(rd.load(random_mechanism(rng, ["helical"])), tmp_path / "screw.usda")
+    with pytest.raises(rd.UrdfError, match="at right angles"):
+        rd.convert(rd.load(random_mechanism(rng, ["universal"])), tmp_path / "cross.usda")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_joint_without_counterpart_is_told(tmp_path):
+    made = stage(tmp_path, units=1.0, up="Z")
+    prim = made.DefinePrim("/World/odd", "PhysicsJoint")
+    UsdPhysics.Joint(prim).CreateBody1Rel().SetTargets(["/World/bob"])
+    limit = UsdPhysics.LimitAPI.Apply(prim, "transX")
+    limit.CreateLowAttr(1.0)
+    limit.CreateHighAttr(-1.0)
+    made.GetRootLayer().Save()
+    with pytest.raises(rd.UrdfError, match=r"/World/odd.*has no counterpart"):
+        rd.load(tmp_path / "made.usda")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert rd.load(tmp_path / "made.usda", strict=False).nv == 1
+    assert any("no counterpart" in str(x.message) for x in caught)
+
+
+def test_the_command(tmp_path, capsys):
+    out = tmp_path / "arm.usda"
+    assert main(["convert", "arm7", str(out)]) == 0
+    assert "as with rotor_model='armature'" in capsys.readouterr().out
+    assert main(["info", str(out)]) == 0

@@ -1,0 +1,150 @@
+"""What is written as SDF moves, where it is read again and in Drake, as the robot does."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.cli import main
+from robodyn.description import Mimic
+from robodyn.joints import joint_kind
+
+#: Rounding of poses that are multiplied up to the posture that is drawn.
+close = close_within(1e-10, least=1e-3)
+QUICK = ("four_bar", "crank_slider", "scara", "satellite")
+
+
+def loaded(source, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+        return rd.load(source, **options)
+
+
+def written(robot, folder):
+    conversion = rd.convert(robot, folder / "robot.sdf")
+    return conversion.path, conversion.lost
+
+
+def places(robot, name):
+    """Where the speeds of a joint stand."""
+    movers = {x.name: joint_kind(x.kind).nv for x in robot.mechanism.movers} | {"floating_base": 6}
+    at = 0
+    for joint in robot.joint_names:
+        if joint == name:
+            return slice(at, at + movers[joint])
+        at += movers[joint]
+    raise KeyError(name)
+
+
+def check_read_back(robot, path):
+    """Accelerations at rest in the posture that is drawn; forces on all joints."""
+    again = loaded(path, base=robot.base, gravity=tuple(robot.gravity), rotor_model="armature")
+    assert again.dof == robot.dof
+    tau = np.random.default_rng(0).normal(size=robot.nv)
+    there, order = np.zeros(again.nv), []
+    for name in robot.joint_names:
+        other = name if name in again.joint_names else f"{name}_joint"
+        if other not in again.joint_names:  # each axis is a hinge of its own
+            order += [places(again, f"{name}_{axis}") for axis in ("axis", "axis2")]
+        else:
+            order.append(places(again, other))
+    index = np.concatenate([np.arange(again.nv)[x] for x in order])
+    assert len(index) == robot.nv
+    there[index] = tau
+    rest = np.zeros(robot.nv), np.zeros(again.nv)
+    ours = robot.forward_dynamics(robot.neutral(), rest[0], tau)
+    close(again.forward_dynamics(again.neutral(), rest[1], there)[index], ours)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(x, marks=() if x in QUICK else pytest.mark.slow)
+        for x in rd.robots()
+        if x != "caster_table"
+    ],
+)
+def test_bundled_robots(name, tmp_path):
+    robot = loaded(name, rotor_model="armature")
+    check_read_back(robot, written(robot, tmp_path)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["two_feet", "arm7", "puma560"])
+def test_robots_on_a_floating_base(name, tmp_path):
+    robot = loaded(name, rotor_model="armature", base="floating")
+    check_read_back(robot, written(robot, tmp_path)[0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    kinds = ["universal", "helical", "spherical", "prismatic", "revolute", "continuous"]
+    rng.shuffle(kinds)
+    robot = rd.load(random_mechanism(rng, kinds))
+    check_read_back(robot, written(robot, tmp_path)[0])
+
+
+def test_a_posture_that_is_not_zero(tmp_path):
+    """Positions of joints count from the posture that is drawn, limits and springs with them."""
+    robot = rd.load("five_bar", near={"left_drive": 0.5, "right_drive": -0.2})
+    q = robot.neutral()
+    assert abs(q[0]) > 0.1
+    path, lost = written(robot, tmp_path)
+    again = loaded(path)
+    assert any("is at zero where it stands" in line for line in lost)
+    at = again.joint_names.index("left_drive")
+    close(again.lower_limits[at], robot.lower_limits[0] - q[0])
+    v = robot.consistent_velocity(q, [1.0, 0.0, 0.0, 0.0])
+    q2 = robot.assemble(robot.integrate(q, 0.1 * v))
+    moved = again.neutral()
+    for name, k in zip(robot.joint_names, range(4), strict=True):
+        moved[again.joint_names.index(name)] = q2[k] - q[k]
+    for link in ("left_upper", "right_upper"):
+        if link in robot.link_names:
+            close(again.frame_pose(moved, link), robot.frame_pose(q2, link))
+
+
+def test_followers_and_gears(tmp_path):
+    mimicking = rd.load("scara").mechanism
+    joint = next(x for x in mimicking.joints if x.name == "elbow")
+    follower = dataclasses.replace(joint, mimic=Mimic("shoulder", -0.5, 0.2))
+    joints = tuple(follower if x is joint else x for x in mimicking.joints)
+    robot = rd.load(dataclasses.replace(mimicking, joints=joints), rotor_model="armature")
+    check_read_back(robot, written(robot, tmp_path)[0])
+
+
+def test_what_has_no_word_is_refused(tmp_path):
+    with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
+        rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_command(tmp_path, capsys):
+    out = tmp_path / "bar.sdf"
+    assert main(["convert", "pan_tilt", str(out)]) == 0
+    assert "axes and mounts of rotors (tilt) are left out" in capsys.readouterr().out
+    assert main(["check", str(out)]) == 0
+
+
+def test_drake_has_the_same_mass_matrix_and_gravity(tmp_path):
+    parsing = pytest.importorskip("pydrake.multibody.parsing")
+    plant_module = pytest.importorskip("pydrake.multibody.plant")
+    for name in ("arm7", "scara", "satellite"):
+        robot = loaded(name)
+        path, _ = written(robot, tmp_path)
+        plant = plant_module.MultibodyPlant(0.0)
+        parsing.Parser(plant).AddModels(str(path))
+        plant.Finalize()
+        context = plant.CreateDefaultContext()
+        q = robot.random(0)
+        plant.SetPositions(context, q)
+        bare = loaded(path, rotor_model="armature").with_(actuators={})
+        close(plant.CalcMassMatrix(context), bare.mass_matrix(q))
+        close(-plant.CalcGravityGeneralizedForces(context), bare.gravity_forces(q))

@@ -1,0 +1,98 @@
+"""``robodyn check --for``: the places that another program reads otherwise, as it really does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from robodyn.cli import main
+from robodyn.urdf.other_readers import RULES
+
+JOINT = """<robot name="r"{version}><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="j" type="{kind}"><parent link="a"/><child link="b"/><origin {origin}/>
+<axis xyz="0 0 1"/>{more}</joint></robot>"""
+GOOD = '<limit lower="-1" upper="1" effort="2" velocity="3"/>'
+
+
+def joint(kind="revolute", more=GOOD, version="", origin='xyz="0 0 0"'):
+    return JOINT.format(kind=kind, more=more, version=version, origin=origin)
+
+
+def told(path, *programs, capsys):
+    options = [word for program in programs for word in ("--for", program)]
+    assert main(["check", *options, "--json", str(path)]) == 0
+    found = json.loads(capsys.readouterr().out)["findings"]
+    return [x for x in found if x["severity"] == "note"]
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "line", "word"),
+    [
+        ("mujoco", joint(more='<limit upper="1" effort="2" velocity="3"/>'), 4, "unlimited"),
+        ("pinocchio", joint(more=GOOD.replace('"2"', '"inf"')), 4, "urdfdom"),
+        ("pinocchio", joint(more='<limit lower="-1" upper="1" velocity="1"/>'), 4, "urdfdom"),
+        ("pinocchio", joint(origin='quat_xyzw="0 0 0 1"'), 3, "version"),
+        ("drake", joint("planar", '<dynamics damping="1"/>'), 4, "three"),
+        ("isaac", joint("planar", ""), 3, "two speeds"),
+    ],
+)  # fmt: skip
+def test_places_are_named(program, text, line, word, tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    (found,) = [x for x in told(path, program, capsys=capsys) if word in x["message"]]
+    assert (found["element"], found["line"]) == ("joint 'j'", line)
+    path.write_text(joint(version=' version="1.1"'))
+    assert not [x for x in told(path, program, capsys=capsys) if word in x["message"]]
+    assert not told(path, capsys=capsys)
+
+
+def test_what_only_robodyn_reads_is_listed(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    spring = '<dynamics spring_stiffness="2"/>'
+    path.write_text(joint(more=GOOD + spring))
+    assert any("springs of joints (j)" in x["message"] for x in told(path, "mujoco", capsys=capsys))
+
+
+def test_mjcf(tmp_path, capsys):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="b"><joint name="s" type="slide" axis="1 0 0" armature="1"/>'
+        '<joint name="h"/><geom size=".1" axisangle="0 0 2 90"/></body></worldbody></mujoco>'
+    )
+    words = {"drake": "armature", "isaac": "hinge after a slide", "pinocchio": "normalise"}
+    for program, word in words.items():
+        assert any(word in x["message"] for x in told(path, program, capsys=capsys))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.program} {rule.says[:30]}")
+def test_every_rule_is_a_path_and_a_row_of_the_manual(rule):
+    etree.XPath(rule.path)
+    page = Path(__file__).parents[3] / "docs" / "coming_from" / "readers.md"
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| " + rule.kind)]
+    assert any(rule.program in row.rsplit("|", 2)[1] for row in rows)
+
+
+def test_mujoco_takes_one_limit_for_none():
+    mujoco = pytest.importorskip("mujoco")
+    text = joint(more='<limit upper="1" effort="2" velocity="3"/>')
+    assert not mujoco.MjModel.from_xml_string(text).jnt_limited[0]
+    assert mujoco.MjModel.from_xml_string(joint()).jnt_limited[0]
+
+
+def test_pinocchio_refuses_limits_and_ignores_quaternions():
+    pin = pytest.importorskip("pinocchio")
+    for more in ("", '<limit lower="-1" upper="1"/>', GOOD.replace('"2"', '"inf"')):
+        with pytest.raises(ValueError):
+            pin.buildModelFromXML(joint(more=more))
+    half = 'quat_xyzw="0 0 0.7071067811865476 0.7071067811865476"'
+    turned = [
+        abs(pin.buildModelFromXML(joint(origin=half, version=x)).jointPlacements[1].rotation[0, 0])
+        for x in ("", ' version="1.0"', ' version="1.1"')
+    ]
+    assert turned[:2] == [1.0, 1.0]
+    assert turned[2] < 1e-9
