@@ -173,11 +173,14 @@ class ModelReader:
         model.frames.canonical = element.get("canonical_link") or model.frames.canonical or within
         model.frames.placement = element.get("placement_frame") or MODEL
         self._check_frames(model.frames, own)
-        if truth_of(reader, element, "static"):
-            reader.warn(element, "is <static>: its joints are read as if it were not")
+        self._tell_static(reader, element)
         if truth_of(reader, element, "enable_wind"):
             self.unread.append(f"wind on model {found!r}")
         return model
+
+    def _tell_static(self, reader: Reader, element: Element) -> None:
+        if truth_of(reader, element, "static"):
+            reader.warn(element, "is <static>: its joints are read as if it were not")
 
     def _check_frames(self, frames: Frames, own: Iterable[tuple[str, Element]]) -> None:
         """Tell at which element a frame is given in one that is not there, or in a circle."""
@@ -332,6 +335,9 @@ class ModelReader:
             self.reader = outer
         if model is None:
             return None
+        self._tell_static(outer, include)
+        for plugin in include.findall("plugin"):
+            self.tell_unread(plugin)
         placement = text_of(outer, include, "placement_frame")
         if placement:
             model.frames.placement = placement

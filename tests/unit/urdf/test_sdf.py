@@ -450,6 +450,17 @@ def test_a_merged_model_is_as_if_its_elements_were_written_in_the_other(placemen
         rd.load(path)
 
 
+def test_what_an_include_says_of_motions_is_told(tmp_path):
+    (tmp_path / "inner.sdf").write_text(model(INNER, name="inner"))
+    more = '<static>true</static><plugin name="servo" filename="s.so"/>'
+    path = tmp_path / "outer.sdf"
+    path.write_text(model(f"<include><uri>inner.sdf</uri>{more}</include>"))
+    with pytest.warns(UrdfWarning) as warned:
+        rd.load(path)
+    told = " ".join(str(place) for place in warned[0].message.places)
+    assert "<include>: is <static>" in told and "'servo'" in told
+
+
 def test_a_model_is_merged_where_its_own_file_places_it(tmp_path):
     """Where the include says no pose; what is wrong about it is in the file that includes."""
     pose = "<pose>1 2 3 0.1 0.2 0.3</pose>"
