@@ -241,6 +241,8 @@ def _is_array(x: object) -> bool:
     """Whether numpy has to take it apart: more than one number, or a symbol in an array."""
     if type(x) is float:
         return False
+    if isinstance(x, list | tuple):
+        return True
     return getattr(x, "ndim", 0) > 0 or getattr(getattr(x, "dtype", None), "kind", "") == "O"
 
 
@@ -498,6 +500,7 @@ def sign(x: Any) -> Any:
     >>> rd.sign(-2.0)
     -1.0
     """
+    x = _viewed(x)
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, where(x >= 0.0, 0.0, math.nan)))
 
 
@@ -529,7 +532,8 @@ def _of_numbers(op: int, *x: Any) -> Number:
 
 
 def _viewed(x: Any) -> Any:
-    """An array of symbols as one of which numpy asks what functions do."""
+    """An array of symbols as one of which numpy asks what functions do; lists are arrays."""
+    x = np.asarray(x) if isinstance(x, list | tuple) else x
     return x.view(SymbolArray) if isinstance(x, np.ndarray) and x.dtype.kind == "O" else x
 
 

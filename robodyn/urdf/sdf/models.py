@@ -27,7 +27,7 @@ from robodyn.urdf.sdf.joint import JOINT_TYPES, WORLD, read_joint
 from robodyn.urdf.sdf.loops import read_gear
 from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.schema import check_model, check_sdf
-from robodyn.urdf.sdf.values import number_of, read_sdf_pose, text_of, truth_of
+from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, truth_of
 
 _MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}
 
@@ -132,17 +132,17 @@ class ModelReader:
 
     def models(
         self, elements: Iterable[Element], source: Source
-    ) -> Iterator[tuple[SdfModel, Element]]:
-        """Models among elements, and the element that says where each of them stands."""
+    ) -> Iterator[tuple[SdfModel, Element, Element]]:
+        """Models among elements, each with that element and the one that says where it stands."""
         for element in elements:
             if local_name(element) == "model":
                 model = self.model(element, source)
                 if model is not None:
-                    yield model, element
+                    yield model, element, element
             elif local_name(element) == "include":
                 included = self._included(element, source)
                 if included is not None:
-                    yield included
+                    yield included[0], element, included[1]
 
     def model(self, element: Element, source: Source, name: str | None = None) -> SdfModel | None:
         """Read a ``<model>``."""
@@ -167,17 +167,20 @@ class ModelReader:
                 self.tell_unread(child)
         own = [(x.name, x.element) for x in model.joints.values() if x.child != WORLD]
         own += model.points
-        for inner, placed in self.models(element, source):
-            self._add_model(model, inner, placed, taken, source)
+        for inner, part, placed in self.models(element, source):
+            self._add_model(model, inner, part, read_sdf_pose(reader, placed), taken, source)
         within = next(iter(model.models), "")
         model.frames.canonical = element.get("canonical_link") or model.frames.canonical or within
         model.frames.placement = element.get("placement_frame") or MODEL
         self._check_frames(model.frames, own)
-        if truth_of(reader, element, "static"):
-            reader.warn(element, "is <static>: its joints are read as if it were not")
+        self._tell_static(reader, element)
         if truth_of(reader, element, "enable_wind"):
             self.unread.append(f"wind on model {found!r}")
         return model
+
+    def _tell_static(self, reader: Reader, element: Element) -> None:
+        if truth_of(reader, element, "static"):
+            reader.warn(element, "is <static>: its joints are read as if it were not")
 
     def _check_frames(self, frames: Frames, own: Iterable[tuple[str, Element]]) -> None:
         """Tell at which element a frame is given in one that is not there, or in a circle."""
@@ -266,20 +269,20 @@ class ModelReader:
         self,
         model: SdfModel,
         inner: SdfModel,
-        placed: Element,
+        part: Element,
+        place: SdfPose,
         taken: dict[str, int | None],
         source: Source,
     ) -> None:
-        place = read_sdf_pose(self.reader, placed)
-        names, merge = [inner.name], bool(self.reader.flag(placed, "merge"))
+        names, merge = [inner.name], bool(self.reader.flag(part, "merge"))
         if merge:
             names = [*inner.links, *inner.joints, *(name for name, _ in inner.points)]
         own = [name for name in names if SEPARATOR not in name or not merge]
-        if all([self._is_free(placed, name, taken, source) for name in own]):
+        if all([self._is_free(part, name, taken, source) for name in own]):
             try:
                 model.include(inner, place, merge=merge)
             except RobodynError as error:  # of the frame that stands there
-                self.reader.problem(placed, error, lost=True)
+                self.reader.problem(part, error, lost=True)
 
     def _included(self, element: Element, source: Source) -> tuple[SdfModel, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""
@@ -332,6 +335,9 @@ class ModelReader:
             self.reader = outer
         if model is None:
             return None
+        self._tell_static(outer, include)
+        for plugin in include.findall("plugin"):
+            self.tell_unread(plugin)
         placement = text_of(outer, include, "placement_frame")
         if placement:
             model.frames.placement = placement

@@ -93,7 +93,7 @@ def _every_model(models: ModelReader, root: Element, source: Source) -> Iterator
             found = [*models.models([child], source)]
             if not found:
                 reader.take(own)
-            for model, element in found:
+            for model, _, element in found:
                 yield _Found(place, model, element, own, models.unread)
     models.reader, models.unread = reader, []
 

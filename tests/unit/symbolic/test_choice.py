@@ -198,3 +198,17 @@ def test_named_numbers_keep_their_names():
         ports = (Port("x", ()),), (Port("y", ()),)
         found = evaluate(Program("f", *ports, graph, (edge,)), np.array(1.5))[0]
         assert found == pytest.approx(f(1.5), rel=1e-15)
+
+
+def test_lists_are_arrays():
+    """Not objects that are true, or that are compared by their first numbers."""
+    assert rd.where([True, False], [1.0, 2.0], (3.0, 4.0)).tolist() == [1.0, 4.0]
+    assert rd.maximum([1.0, 2.0], [2.0, 1.0]).tolist() == [2.0, 2.0]
+    assert rd.minimum((1.0, 2.0), 1.5).tolist() == [1.0, 1.5]
+    assert rd.sign([-2.0, 3.0]).tolist() == [-1.0, 1.0]
+    assert rd.sqrt([4.0, 9.0]).tolist() == [2.0, 3.0]
+    assert rd.arctan2([0.0], 1.0).tolist() == [0.0]
+    force = rd.Force(lambda q, v, t: rd.where([q[0] > 0.0], [1.0], (3.0,)), joint="elbow")
+    robot = rd.load("double_pendulum", forces=[force], gravity=(0, 0, 0))
+    for angle, expected in ((-1.0, 3.0), (1.0, 1.0)):
+        assert robot.inverse_dynamics([0.0, angle], [0, 0], [0, 0])[1] == -expected

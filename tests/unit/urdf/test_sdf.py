@@ -450,6 +450,35 @@ def test_a_merged_model_is_as_if_its_elements_were_written_in_the_other(placemen
         rd.load(path)
 
 
+def test_what_an_include_says_of_motions_is_told(tmp_path):
+    (tmp_path / "inner.sdf").write_text(model(INNER, name="inner"))
+    more = '<static>true</static><plugin name="servo" filename="s.so"/>'
+    path = tmp_path / "outer.sdf"
+    path.write_text(model(f"<include><uri>inner.sdf</uri>{more}</include>"))
+    with pytest.warns(UrdfWarning) as warned:
+        rd.load(path)
+    told = " ".join(str(place) for place in warned[0].message.places)
+    assert "<include>: is <static>" in told and "'servo'" in told
+
+
+def test_a_model_is_merged_where_its_own_file_places_it(tmp_path):
+    """Where the include says no pose; what is wrong about it is in the file that includes."""
+    pose = "<pose>1 2 3 0.1 0.2 0.3</pose>"
+    (tmp_path / "inner.sdf").write_text("\n\n\n" + model(pose, INNER, name="inner"))
+    include = '<include merge="true"><uri>inner.sdf</uri></include>'
+    path = tmp_path / "outer.sdf"
+    path.write_text(model(link("a"), include, joint("", "fixed", ("a", "x"))))
+    robot = rd.load(path)
+    assert robot.joint_names == ("turn",) and {"a", "x", "y"} <= {*robot.link_names}
+    nested = include.replace('merge="true"', "")
+    path.write_text(model(link("a"), nested, joint("", "fixed", ("a", "inner::x"))))
+    expected = rd.load(path).frame_pose([0.4], "inner::y")
+    np.testing.assert_allclose(robot.frame_pose([0.4], "y"), expected, atol=1e-15)
+    path.write_text(model(link("x"), include))
+    with pytest.raises(UrdfError, match=r"outer\.sdf:4: <include>: .* taken by the element"):
+        rd.load(path)
+
+
 @pytest.mark.slow
 def test_files_that_include_one_another_end(tmp_path, monkeypatch):
     def write(name, *uris):
