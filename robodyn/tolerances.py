@@ -240,6 +240,9 @@ DEPENDENT_ROW = 1e-7
 IMPLIED_ROW = 1e-9
 #: A row smaller than this part of the largest one is rounding of a zero row.
 ZERO_ROW = 1e-12
+#: Rows of a Jacobian of constraints [m, rad] whose numbers are smaller are rounding of zero ones,
+#: also where all rows are: their joints hold nothing that others do not.
+JACOBIAN_ROUNDING = 1e-14
 #: A row is compared with its length, but not with less than this part of the largest row: rounding
 #: of the rows that it depends on would be beyond `CONSTRAINT_RANK` of it.
 SMALL_ROW = 1e-3

@@ -25,16 +25,20 @@ def rounding_of(mechanism: Mechanism, length: float) -> float:
     numbers were as coarse as those with digits are on average.
     """
     frames = 2 * len(mechanism.movers)
-    if mechanism.rounding is not None:
-        ways, angles = (math.sqrt(3.0) * x for x in mechanism.rounding)
-    else:
-        poses = [X for mover in mechanism.movers for X in poses_of(mover)]
-        axes = [x for mover in mechanism.movers for x in (*mover.axis, *mover.axis2)]
-        ways = math.sqrt(3.0) * _typical(x for X in poses for x in X.xyz)
-        angles = math.sqrt(3.0) * math.hypot(
-            _typical(x for X in poses for x in X.rpy), _typical(axes)
-        )
-    return 2.0 * math.sqrt(frames) * math.hypot(ways / length, angles)
+    ways, angles = mechanism.rounding or digits_of(mechanism)
+    return 2.0 * math.sqrt(3.0 * frames) * math.hypot(ways / length, angles)
+
+
+def digits_of(mechanism: Mechanism, text: str = "") -> tuple[float, float]:
+    """Half a unit in the last digit of lengths [m] and of angles of a description, mean squares.
+
+    In the text of a URDF axes are as they were written, before they were made unit vectors.
+    """
+    poses = [X for mover in mechanism.movers for X in poses_of(mover)]
+    axes = [x for written in _URDF_AXES.findall(text) for x in _numbers(written)]
+    axes = axes or [x for mover in mechanism.movers for x in (*mover.axis, *mover.axis2)]
+    turns = _typical(x for X in poses for x in X.rpy)
+    return _typical(x for X in poses for x in X.xyz), math.hypot(turns, _typical(axes))
 
 
 def rounding_of_text(text: str) -> tuple[float, float]:
@@ -58,6 +62,7 @@ def rounding_of_text(text: str) -> tuple[float, float]:
 _ATTRIBUTES = re.compile(r"""\b(pos|quat|axis|euler|xyaxes|zaxis|axisangle)\s*=\s*["']([^"']*)""")
 _POSES = re.compile(r"<pose[^>]*>([^<]*)")
 _AXES = re.compile(r"<xyz[^>]*>([^<]*)")
+_URDF_AXES = re.compile(r"""<axis2?\s+xyz\s*=\s*["']([^"']*)""")
 
 
 def _numbers(written: str) -> list[float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robodyn.description import Mechanism
-from robodyn.description.written_digits import rounding_of_text
+from robodyn.description.written_digits import digits_of, rounding_of_text
 from robodyn.errors import (
     InertiaError,
     RobodynError,
@@ -210,9 +210,11 @@ def _read_document(document: Document, options: Options) -> Reading:
         _refuse_arguments(document.file or "the text", document.kind, options)
     reading = READERS.get(document.kind, _read_urdf)(document, options)
     reading.problems[:0] = document.problems
-    if document.kind in (SDF, MJCF) and reading.mechanism is not None:
-        digits = rounding_of_text(document.text)
-        reading.mechanism = dataclasses.replace(reading.mechanism, rounding=digits)
+    if reading.mechanism is not None:
+        of_text = document.kind in (SDF, MJCF)
+        text, read = document.text, reading.mechanism
+        digits = rounding_of_text(text) if of_text else digits_of(read, text)
+        reading.mechanism = dataclasses.replace(read, rounding=digits)
     return reading
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from support.linkage_shapes import LINKAGES, STRUCTURES
@@ -100,6 +102,52 @@ def test_a_hinge_with_opposite_axes_that_stands_anyhow():
     right(4, **PLAIN | chosen | {"closing": "as drawn", "count": 9})
 
 
+def test_axes_that_alone_have_few_digits():
+    """They are unit vectors where they are read, with all digits."""
+    right(310272, role="linkage", count=4)
+
+
+@pytest.mark.parametrize("count", [5, 6, 8, 10])
+def test_joints_that_hold_nothing_that_others_do_not(count):
+    """A rod turns in a nut that slides along it: all that their joint holds is held already."""
+    rng = np.random.default_rng(3)
+    nut, rod, end = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(3))
+    nut, rod, end = (R * np.sign(np.linalg.det(R)) for R in (nut, rod, end))
+    along = np.array([0.36, -0.48, 0.8])
+
+    def rounded(numbers):
+        return tuple(float(f"{x:.{count}g}") for x in numbers)
+
+    def pose(point, R):
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = R, point
+        found = rd.Pose.from_matrix(X)
+        return rd.Pose(rounded(found.xyz), rounded(found.rpy))
+
+    def axis(R):
+        found = np.array(rounded(R.T @ along))
+        return tuple((found / np.linalg.norm(found)).tolist())
+
+    inertia = rd.Inertia(2.0, ixx=0.1, iyy=0.1, izz=0.1)
+    links = (rd.Link("ground"), rd.Link("nut", inertia), rd.Link("rod", inertia))
+    at = 0.2 * along
+    joints = (
+        rd.Joint("slide", "prismatic", "ground", "nut", pose(0.1 * along, nut), axis=axis(nut)),
+        rd.Joint("turn", "revolute", "ground", "rod", pose(0.0 * along, rod), axis=axis(rod)),
+    )
+    ends = {
+        "X_predecessor": pose(nut.T @ (at - 0.1 * along), nut.T @ end),
+        "X_successor": pose(rod.T @ at, rod.T @ end),
+    }
+    loops = (rd.Loop("thread", "cylindrical", "nut", "rod", axis=axis(end), **ends),)
+    mechanism = rd.Mechanism("jack", links, joints, loops)
+    robot = rd.load(mechanism, gravity=tuple((-9.81 * along).tolist()))
+    assert robot.dof == 2
+    q = robot.assemble([0.3, 1.0], hold=["slide", "turn"])
+    a = robot.forward_dynamics(q, np.zeros(2), [4.0, 0.2])
+    np.testing.assert_allclose(a, [4.0 / 2.0 - 9.81, 0.2 / 0.1], rtol=1e-12 + 10.0 ** (2 - count))
+
+
 @pytest.mark.parametrize("number", [115, 3034])
 def test_misfits_that_are_stiff_are_told(number):
     """They close, where they are drawn or elsewhere, and no joint of their loops can move."""
@@ -156,6 +204,17 @@ def test_rods_that_are_too_long_and_too_short_by_as_much():
     a = robot.forward_dynamics(q, np.zeros(4), tau)
     expected = exact.forward_dynamics(exact.assemble(q, hold=["a"]), np.zeros(4), tau)
     np.testing.assert_allclose(a, expected, rtol=6e-3)  # rods differ by 1e-3 of their length
+
+
+def test_half_turns_of_four_digits():
+    """Frames that are turned half round are as far from what was meant as they were before."""
+    exact = rods(0.0)
+    left, right_end = exact.loops
+    X = rd.Pose(left.X_successor.xyz, (3.142, 0.0, 0.0))
+    flipped = dataclasses.replace(left, X_successor=X)
+    with pytest.warns(LoopWarning, match="point opposite ways .* close and leave 1"):
+        robot = rd.load(dataclasses.replace(exact, loops=(flipped, right_end)))
+    assert robot.dof == 1
 
 
 @pytest.mark.parametrize("lower", [0.2, 0.6])

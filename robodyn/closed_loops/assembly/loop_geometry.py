@@ -152,12 +152,16 @@ class LoopGeometry:
         return rank >= int((self.jacobian(q) != 0.0).any(axis=0).sum())
 
     def values(self, q: Array) -> Array:
-        """Singular values of the Jacobian over the largest; ones if it has no slopes."""
+        """Singular values of the Jacobian over the largest; ones if it has no slopes.
+
+        If digits can have made them all, as of joints that hold nothing, they are left as they are.
+        """
         K = self.jacobian(q)
         if not np.isfinite(K).all():
             return np.ones(min(K.shape))
         values = np.linalg.svd(K, compute_uv=False)
-        return np.asarray(values / (values.max(initial=0.0) or 1.0))
+        largest = values.max(initial=0.0)
+        return np.asarray(values / (largest if largest > self.doubtful else 1.0))
 
     def rank(self, q: Array) -> int:
         """The rank to the letter."""

@@ -15,6 +15,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.frame_displacements import ends
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Joint, Loop, Mechanism, Pose
+from robodyn.description.written_digits import digits_of
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
@@ -62,6 +63,7 @@ def with_axes_turned(
             given,
             joints=tuple(_turned_joint(x, turns.get(x.name)) for x in given.joints),
             loops=tuple(_turned_loop(x, turns.get(x.name)) for x in given.loops),
+            rounding=given.rounding or digits_of(given),
         )
     )
     if found is None:

@@ -16,6 +16,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.frame_displacements import Mover, cross_matrix, ends, pose_near
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.exact_turns import on_loops
+from robodyn.description.written_digits import digits_of
 from robodyn.joints import joint_kind
 from robodyn.model.model import Model
 
@@ -45,6 +46,7 @@ def with_parallel_axes(model: Model, tolerance: float) -> tuple[Mechanism, float
         mechanism,
         joints=tuple(map(new, mechanism.joints)),  # type: ignore[arg-type]  # same
         loops=tuple(map(new, mechanism.loops)),  # type: ignore[arg-type]  # same
+        rounding=mechanism.rounding or digits_of(mechanism),
     ), math.sqrt(sum(squares.values()))
 
 

@@ -67,7 +67,7 @@ def choose_rows(
     walk: K along a walk through many postures, called where dependencies change.
     """
     kept = _ever_independent(K)
-    if len(kept) > rank:
+    if len(kept) > rank > 0:
         return _of_changing(np.concatenate([K, walk()])[:, kept], rank, np.array(kept))
     rows = _common_rows(K, candidates, rank)
     return None if rows is None else RowChoice(rows)

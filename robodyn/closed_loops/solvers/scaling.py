@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError
-from robodyn.tolerances import SMALL_ROW, ZERO_ROW
+from robodyn.tolerances import JACOBIAN_ROUNDING, SMALL_ROW, ZERO_ROW
 
 
 def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:
@@ -111,6 +111,7 @@ def scaled(K: Array, M: Array | None = None) -> Scaled:
     inner = K / columns[:, None, :]
     norms = np.linalg.norm(inner, axis=-1)
     zero = norms <= ZERO_ROW * norms.max(axis=-1, keepdims=True, initial=0.0)
+    zero |= np.abs(K).max(axis=-1, initial=0.0) < JACOBIAN_ROUNDING
     rows = 1.0 / row_lengths(norms)
     matrix = np.where(zero[..., None], 0.0, rows[..., None] * inner)
     return Scaled(matrix, rows.reshape(n, nc), columns)
