@@ -139,8 +139,7 @@ def stabilised(row: Row, v: Sequence[Number], alpha: Number, beta: Number) -> Ro
 
     ``K a = -(k + 2 alpha (K v + psi) + beta^2 gap)``; a row of speeds has no gap.
     """
-    rate = sum((slope * v[k] for k, slope in row.jacobian.items()), row.offset)
-    bias = row.bias + alpha * rate * 2.0 + beta * beta * row.residual
+    bias = row.bias + alpha * row.rate(v) * 2.0 + beta * beta * row.residual
     return dataclasses.replace(row, bias=bias)
 
 

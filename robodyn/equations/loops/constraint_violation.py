@@ -55,8 +55,7 @@ def gaps(state: State, closure: Closure, motion: RelativeMotion | None = None) -
 
 def gap_of_row(row: Row, v: Sequence[Number]) -> Gap:
     """Gap of any constraint row."""
-    rate = sum((x * v[k] for k, x in row.jacobian.items()), row.offset)
-    return Gap(row.residual, rate, frozenset(row.jacobian))
+    return Gap(row.residual, row.rate(v), frozenset(row.jacobian))
 
 
 def violation(

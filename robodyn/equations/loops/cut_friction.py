@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from robodyn.equations.loops.closure_rows import Closure, loop_motion
@@ -76,15 +76,10 @@ def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
 
 def friction_wrenches(
     state: State, closures: Sequence[Closure], friction_speed: float
-) -> dict[int, Wrench]:
-    """Wrenches on the bodies, about their origins in their axes."""
-    total: dict[int, Wrench] = {}
+) -> Iterator[tuple[int, Wrench]]:
+    """Wrenches on bodies, about their origins in their axes."""
     for closure in closures:
         in_G = friction_in_joint(state, closure, friction_speed)
         in_F = loop_motion(state, closure).X.wrench_out(in_G)
-        for body, F in (
-            (closure.successor, closure.X_SG.wrench_out(in_G)),
-            (closure.predecessor, -closure.X_PF.wrench_out(in_F)),
-        ):
-            total[body] = total[body] + F if body in total else F
-    return total
+        yield closure.successor, closure.X_SG.wrench_out(in_G)
+        yield closure.predecessor, -closure.X_PF.wrench_out(in_F)

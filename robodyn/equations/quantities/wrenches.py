@@ -25,7 +25,7 @@ from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Placement, Wrench
+from robodyn.symbolic.spatial import Placement, Wrench, summed
 
 #: Stands for a joint: what the ground, or the moving base, supplies.
 GROUND = "base"
@@ -124,10 +124,8 @@ def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
 
 def _body_wrenches(t: Tracer) -> dict[int, Wrench]:
     """What each body gets through its joint, with what closed loops exert on it."""
-    loads = dict(t.wrenches)
-    for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
-        loads[i] = loads.get(i, Wrench()) + F
-    return reactions.body_wrenches(t.state, t.a, loads)
+    of_loops = t.loop_wrenches.items() if "multipliers" in t.numbers else ()
+    return reactions.body_wrenches(t.state, t.a, summed([*t.wrenches.items(), *of_loops]))
 
 
 def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
@@ -41,7 +42,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, edge_of, inputs
-from robodyn.symbolic.spatial import Placement, Twist, Wrench
+from robodyn.symbolic.spatial import Placement, Twist, Wrench, summed
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
@@ -174,6 +175,12 @@ class Tracer:
         """No speed, or no acceleration."""
         return [0.0] * self.model.nv
 
+    @cached_property
+    def free(self) -> list[int]:
+        """Speeds that are not controlled."""
+        controlled = self.options.get("controlled", ())
+        return [k for k in range(self.model.nv) if k not in controlled]
+
     @property
     def v(self) -> list[Number]:
         """Speeds, zero where the quantity does not depend on them."""
@@ -210,13 +217,14 @@ class Tracer:
     @cached_property
     def wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches from outside and of springs on bodies, the base too, about their origins."""
-        total = dict(self.passive_wrenches)
-        for place in self.options.get("wrenches", ()):
-            w = self.numbers[f"wrench:{place}"]
-            given = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
-            body, F = from_outside.on_body(self.state, place, given, self.link)
-            total[body] = total[body] + F if body in total else F
-        return total
+        given = [
+            (place, self.numbers[f"wrench:{place}"]) for place in self.options.get("wrenches", ())
+        ]
+        from_user = [
+            from_outside.on_body(self.state, place, Wrench(Vec3(*w[:3]), Vec3(*w[3:])), self.link)
+            for place, w in given
+        ]
+        return summed([*self.passive_wrenches.items(), *from_user])
 
     @cached_property
     def held_by_world(self) -> bool:
@@ -281,15 +289,17 @@ class Tracer:
     @cached_property
     def loop_wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches of cut joints on bodies, given their multipliers."""
-        total: dict[int, Wrench] = {}
-        first, state = 0, self.state
-        for c in self.setup.closures:
-            lam = self.numbers["multipliers"][first : first + c.count]
-            first += len(lam)
-            on_predecessor, on_successor, _ = closure_wrenches(state, c, lam)
-            for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):
-                total[body] = total[body] + F if body in total else F
-        return total
+
+        def all_of_them() -> Iterator[tuple[int, Wrench]]:
+            first = 0
+            for c in self.setup.closures:
+                lam = self.numbers["multipliers"][first : first + c.count]
+                first += len(lam)
+                on_predecessor, on_successor, _ = closure_wrenches(self.state, c, lam)
+                yield c.predecessor, on_predecessor
+                yield c.successor, on_successor
+
+        return summed(all_of_them())
 
     def link(self, name: str) -> tuple[int, Placement]:
         """Body that carries a link, and the link frame on it."""
@@ -301,21 +311,17 @@ class Tracer:
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches on bodies by elements and laws between links, cut joints and the ground."""
-        total = between_links.wrenches(self.state, self.link_elements)
-        if self.setup.passive:
-            setup = self.setup
-            friction = cut_friction.friction_wrenches(
-                self.state, setup.cut_joint_friction, setup.friction_speed
+        setup, state = self.setup, self.state
+        cut = setup.cut_joint_friction if setup.passive else ()
+        return summed(
+            chain(
+                between_links.wrenches(state, self.link_elements),
+                cut_friction.friction_wrenches(state, cut, setup.friction_speed),
+                between_links.wrenches(state, self.ground),
+                laws.wrenches(state, self.laws, self.link),
+                planets.wrenches(state, setup.planets, setup.free_rotors),
             )
-            for body, F in friction.items():
-                total[body] = total[body] + F if body in total else F
-        for body, F in between_links.wrenches(self.state, self.ground).items():
-            total[body] = total[body] + F if body in total else F
-        given = [*laws.wrenches(self.state, self.laws, self.link).items()]
-        given += planets.wrenches(self.state, self.setup.planets, self.setup.free_rotors).items()
-        for body, F in given:
-            total[body] = total[body] + F if body in total else F
-        return total
+        )
 
     @cached_property
     def laws(self) -> Sequence[ForceLaw]:
@@ -335,20 +341,26 @@ class Tracer:
 
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
-        setup = self.setup
-        return in_joints.passive_forces(
-            self.state, setup.friction_speed, setup.passive, self.laws, setup.motor_friction
-        )
+        tau = self.zeros
+        for body in self.model:
+            forces = self.passive_of(body)
+            for k, freedom, ratio in self.state[body.index].ratios:
+                tau[k] = tau[k] + forces[freedom] * ratio
+        return tau
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
-        setup = self.setup
-        state = self.state[body.index]
-        own = in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
-        given = laws.along_joint(self.laws, body, state, self.state.t)
-        shared = motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
+        setup, joint, shared = self.setup, self.state[body.index], self._motor_friction
+        own = in_joints.joint_forces(body, joint, setup.friction_speed, setup.passive)
+        given = laws.along_joint(self.laws, body, joint, self.state.t)
         own = [x + y for x, y in zip(own, given, strict=True)]
         return [own[0] + shared[body.index]] if body.index in shared else own
+
+    @cached_property
+    def _motor_friction(self) -> Mapping[int, Number]:
+        """Of motors that several joints turn, along the joint of each body."""
+        setup = self.setup
+        return motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
