@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from robodyn.equations.loops import cut_friction
-from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
-from robodyn.equations.loops.related import constraint_rows
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
@@ -116,7 +115,7 @@ def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
         first += c.count
         if len(c.bodies) != 1 or c.bodies[0] is None:
             continue  # the wrenches in several joints are not determined
-        for row, x in zip(constraint_rows(t.state, c), lam, strict=True):
+        for row, x in zip(c.rows(t.state), lam, strict=True):
             for k, slope in row.jacobian.items():
                 forces[c.bodies[0], k] = forces.get((c.bodies[0], k), 0.0) + slope * x
     return forces
@@ -138,7 +137,7 @@ def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
         count = c.count
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
-            return closure_wrenches(t.state, c, lam)[2] + _friction_in_cut(t, c)
+            return c.wrenches(t.state, lam)[2] + _friction_in_cut(t, c)
         first += count
     raise KeyError(name)
 

@@ -12,20 +12,14 @@ from robodyn.equations.forces import between_links, from_outside, in_joints, law
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.forces.motor_friction import motor_friction_forces
 from robodyn.equations.loops import cut_friction
-from robodyn.equations.loops.closure_rows import (
-    closure_gap,
-    closure_rows,
-    closure_wrenches,
-    coupled_row,
-    stabilised,
-)
+from robodyn.equations.loops.closure_rows import Coupled, stabilised
+from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.constraint_violation import (
     gap_of_row,
     gaps,
     violation,
 )
 from robodyn.equations.loops.limb_axes import TurnedRows, turned_rows
-from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, JointAtState, State, evaluate_joints
@@ -258,12 +252,12 @@ class Tracer:
     @cached_property
     def all_rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names."""
-        return self._all_rows(closure_rows)
+        return self._of_all([c.rows(self.state) for c in self.setup.ties])
 
     @cached_property
     def gaps(self) -> Sequence[Row]:
         """Gaps of all constraints, in a measure that vanishes only if loops are closed."""
-        return self._all_rows(closure_gap)
+        return self._of_all([c.gaps(self.state) for c in self.setup.ties])
 
     @cached_property
     def violation(self) -> tuple[Number, Number]:
@@ -271,18 +265,15 @@ class Tracer:
         state, setup, v = self.state, self.setup, self.v
         along = self._along_limbs.get
         found = [gap for k, c in enumerate(setup.closures) for gap in gaps(state, c, along(k))]
-        rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rest += [row for c in setup.constraints for row in constraint_rows(state, c)]
-        found += [gap_of_row(row, v) for row in rest]
+        others: tuple[Coupled | Related, ...] = (*setup.coupled, *setup.constraints)
+        found += [gap_of_row(row, v) for c in others for row in c.rows(state)]
         given = self.given
         return violation(found, given.row_units, v, given.speed_units)
 
-    def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
-        state, setup = self.state, self.setup
-        rows = [row for c in setup.closures for row in of_closure(state, c)]
-        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rows += [row for c in setup.constraints for row in constraint_rows(state, c)]
-        for k in setup.idle_rows:  # what rounding leaves of zero is no slope
+    def _of_all(self, found: Sequence[Sequence[Row]]) -> list[Row]:
+        """Rows of all constraints."""
+        rows = [*chain.from_iterable(found)]
+        for k in self.setup.idle_rows:  # what rounding leaves of zero is no slope
             rows[k] = replace(rows[k], jacobian={})
         return rows
 
@@ -295,7 +286,7 @@ class Tracer:
             for c in self.setup.closures:
                 lam = self.numbers["multipliers"][first : first + c.count]
                 first += len(lam)
-                on_predecessor, on_successor, _ = closure_wrenches(self.state, c, lam)
+                on_predecessor, on_successor, _ = c.wrenches(self.state, lam)
                 yield c.predecessor, on_predecessor
                 yield c.successor, on_successor
 
