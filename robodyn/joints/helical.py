@@ -9,9 +9,17 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.joints.common import jet
-from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, along, parallel
+from robodyn.joints.common.cut import (
+    Cut,
+    CutGeometry,
+    RelativeMotion,
+    along,
+    parallel,
+    position_along,
+    product,
+)
 from robodyn.joints.common.evaluate import turned
-from robodyn.joints.common.gap import axis_gap, position_jet, product_jet, unfolded
+from robodyn.joints.common.gap import axis_gap, unfolded
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Parameter
 from robodyn.joints.common.relative import turn_about_z, way_along_z
 from robodyn.symbolic.constraint_row import Row
@@ -46,14 +54,12 @@ def _gap(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
     c = cut.constants["pitch"]
     if not c:
         return [along(m, EX), along(m, EY), along(m, EZ), *axis_gap(m)]
-    way = position_jet(m, EZ) * (1.0 / c)
-    cosine, sine = product_jet(m, EX, EX), product_jet(m, EY, EX)
+    way = position_along(m, EZ) * (1.0 / c)
+    cosine, sine = product(m, EX, EX), product(m, EY, EX)
     (turn,) = unfolded(
         [jet.sin(way) * cosine - jet.cos(way) * sine], jet.cos(way) * cosine + jet.sin(way) * sine
     )
-    slopes = {k: x * c for k, x in turn.jacobian.items()}
-    row = Row(turn.residual * c, slopes, turn.bias * c)
-    return [along(m, EX), along(m, EY), *axis_gap(m), row]
+    return [along(m, EX), along(m, EY), *axis_gap(m), turn.scaled(c)]
 
 
 def _position(X: FloatArray, cut: CutGeometry) -> FloatArray:

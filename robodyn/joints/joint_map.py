@@ -22,7 +22,7 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 
@@ -148,13 +148,7 @@ class JointMap:
         """Rate of each column."""
         slopes, n = inline(self._slopes, q), self._arguments
         speeds: list[Number] = [*v, self._clock] if self.rheonomic else [*v]
-        total: list[Number] = []
-        for first in range(0, len(slopes), n):
-            rate: Number = 0.0
-            for slope, speed in zip(slopes[first : first + n], speeds, strict=True):
-                rate = rate + slope * speed
-            total.append(rate)
-        return _twists(total)
+        return _twists([dot(slopes[k : k + n], speeds) for k in range(0, len(slopes), n)])
 
 
 def _pose(X: Any) -> list[Number]:

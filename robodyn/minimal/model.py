@@ -14,8 +14,8 @@ from robodyn.description.couplings import branches
 from robodyn.equations.closed_form.linkage import Linkage, Posture
 from robodyn.equations.loops.closing import coupled, frame_closure
 from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
-from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
@@ -104,7 +104,7 @@ def _with_constraints_of_users(
         coupled=tuple(
             coupled(bodies, x, *branches(tree_form.mechanism, x)) for x in effective.couplings
         ),
-        constraints=tuple(related(bodies, x.given) for x in setup.constraints),
+        constraints=tuple(Related.of(bodies, x.given) for x in setup.constraints),
     )
 
 

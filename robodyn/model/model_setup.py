@@ -14,8 +14,8 @@ from robodyn.description.graph_check import find_root
 from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closing import closure, coupled, frame_closure
+from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
-from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.errors import SettingsError, TopologyError, UnknownNameError
@@ -89,7 +89,7 @@ def setup_of(
             coupled(bodies, coupling, *branches(mechanism, coupling))
             for coupling in effective.couplings
         ),
-        constraints=tuple(related(bodies, x) for x in effective.constraints if x not in between),
+        constraints=tuple(Related.of(bodies, x) for x in effective.constraints if x not in between),
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
         laws=_laws_on(bodies, forces),

@@ -89,14 +89,22 @@ class Graph:
     def constant(self, value: float) -> int:
         """Edge of a constant, whatever type of real number it has."""
         key = float(abs(value)) if value == value else math.nan  # one node, though nan != nan
+        return self._positive(key, key) + (value < 0.0)
+
+    def by_precision(self, value: ByPrecision) -> int:
+        """Edge of a positive constant that depends on the precision."""
+        return self._positive((float(value), value.single), value)
+
+    def _positive(self, key: object, value: float) -> int:
+        """Edge of a constant, made once."""
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.op)
             self.op.append(CONST)
             self.a.append(0)
             self.b.append(0)
-            self.value[known] = key
-        return 2 * known + (value < 0.0)
+            self.value[known] = value
+        return 2 * known
 
     def operands(self, node: int) -> tuple[int, ...]:
         """Edges that a node is computed from; of a selection those compared, and both sides."""
@@ -107,18 +115,6 @@ class Graph:
             condition, sides = a >> 1, b >> 1
             return self.a[condition], self.b[condition], self.a[sides], self.b[sides]
         return (a, b) if op in OF_TWO else (a,)
-
-    def by_precision(self, value: ByPrecision) -> int:
-        """Edge of a positive constant that depends on the precision."""
-        key = (float(value), value.single)
-        known = self.known.get(key)
-        if known is None:
-            known = self.known[key] = len(self.op)
-            self.op.append(CONST)
-            self.a.append(0)
-            self.b.append(0)
-            self.value[known] = value
-        return 2 * known
 
 
 @dataclass(frozen=True)

@@ -542,6 +542,11 @@ def clip(x: Any, least: Any, most: Any) -> Any:
     return minimum(maximum(x, least), most)
 
 
+def is_zero(x: Any) -> bool:
+    """Whether a number is known to be zero."""
+    return x.__class__ is float and not x
+
+
 def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
     """Sum of products."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

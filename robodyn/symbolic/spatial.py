@@ -8,7 +8,7 @@ matrix ``U = [dw]x + [w]x [w]x`` and the classical acceleration of the origin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
@@ -80,6 +80,14 @@ class Wrench:
         return Wrench(self.f * factor, self.n * factor)
 
 
+def summed(wrenches: Iterable[tuple[int, Wrench]]) -> dict[int, Wrench]:
+    """Wrenches on bodies, of which each may have several."""
+    total: dict[int, Wrench] = {}
+    for body, F in wrenches:
+        total[body] = total[body] + F if body in total else F
+    return total
+
+
 class BodyMotion:
     """What a body's mass feels of its motion.
 
@@ -125,6 +133,11 @@ class Placement:
         """Wrench about B, given in B, as wrench about A in A."""
         f = self.R * F.f
         return Wrench(f, self.R * F.n + self.p.cross(f))
+
+    @property
+    def multiplied(self) -> Placement:
+        """The same with one matrix for the rotation, where it turns many vectors."""
+        return Placement(Rotation(self.R.matrix), self.p) if len(self.R.factors) > 1 else self
 
     def wrench_in(self, F: Wrench) -> Wrench:
         """Wrench about A, given in A, as wrench about B in B."""

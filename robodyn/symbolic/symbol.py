@@ -151,30 +151,6 @@ class Symbol(float):
     def __abs__(self) -> Any:
         return self._with("abs", self)
 
-    def __add__(self, other: Any) -> Any:
-        return self._with("+", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._with("+", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with("-", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with("-", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with("*", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._with("*", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with("/", other, self)
-
     def __pos__(self) -> Symbol:
         return self
 
@@ -274,6 +250,21 @@ def symbol(name: str, value: float) -> Symbol:
     return Symbol(size, ("symbol", name))
 
 
+def _operator(operation: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operation of a symbol with a number, and of a number with a symbol."""
+
+    def forwards(self: Symbol, other: Any) -> Any:
+        return self._with(operation, self, other)
+
+    def backwards(self: Symbol, other: Any) -> Any:
+        return self._with(operation, other, self)
+
+    return forwards, backwards
+
+
+for _name, _sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/")):
+    for _prefix, _method in zip(("__", "__r"), _operator(_sign), strict=True):
+        setattr(Symbol, f"{_prefix}{_name}__", _method)
 # as functions of arrays of objects call them
 for _name in ("sin", "cos", "sqrt", "tan", "exp", "log", "sinh", "cosh", "tanh", "arctan"):
     setattr(Symbol, _name, partialmethod(lambda self, name: self._with(name, self), _name))

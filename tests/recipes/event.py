@@ -4,7 +4,7 @@ ACTIONS = "robodyn/simulation/events/actions.py"
 PACKAGE = "robodyn/simulation/events/__init__.py"
 
 LINES = [
-    (ACTIONS, '    "latch",\n', '    "kick",\n'),
+    (ACTIONS, '"latch", ', '"kick", '),
     (
         ACTIONS,
         "@checked_arguments\ndef latch(",

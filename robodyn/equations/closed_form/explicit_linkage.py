@@ -11,7 +11,7 @@ from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.small_systems import Column, solver_of
 
 
@@ -56,13 +56,8 @@ class ExplicitLinkage(Linkage):
     ) -> dict[Freedom, Column]:
         """Rates of those columns."""
         bends = inline(self.given.bends, self._coordinates(postures))
-        count, rates = len(self.bodies), []
-        for first in range(0, len(bends), count):
-            rate: Number = 0.0
-            for i, bend in zip(self.bodies, bends[first : first + count], strict=True):
-                rate = rate + bend * speeds[i, 0]
-            rates.append(rate)
-        return self._columns(rates)
+        count, own = len(self.bodies), [speeds[i, 0] for i in self.bodies]
+        return self._columns([dot(bends[k : k + count], own) for k in range(0, len(bends), count)])
 
     def solver(
         self, slopes: Mapping[Freedom, Column], own: Sequence[Freedom]

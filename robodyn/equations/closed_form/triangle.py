@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from robodyn.equations.closed_form.folding import (
     Fold,
@@ -61,71 +60,58 @@ class Piece:
 Places = dict[int, Planar]
 
 
-class Triangle(Protocol):
-    """A triangle in which two joints are unknown."""
-
-    @property
-    def fold(self) -> Fold | None:
-        """How it can lie flat and go through; ``None`` where it does not close beyond."""
-
-    def close(self, branch: float) -> Places:
-        """Places of the unknown joints: cosine and sine, or displacement and zero.
-
-        branch: +1 or -1: which way to close it. Of a smooth fold it goes with `Fold.across`.
-        """
-
-
 @dataclass(frozen=True, eq=False)
-class _Slides:
-    """Both slide: one way to close."""
+class Triangle:
+    """A triangle in which two joints are unknown.
 
-    places: Callable[[], Places]
-    fold: Fold | None = None
-
-    def close(self, branch: float) -> Places:
-        return self.places()
-
-
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """Both turn: sides of known lengths on a base."""
+    fold: How it can lie flat and go through; ``None`` where it does not close beyond.
+    close: From +1 or -1, which way to close it, to places of the unknown joints: cosine and sine,
+        or displacement and zero. Of a smooth fold the way goes with `Fold.across`.
+    """
 
     fold: Fold | None
-    base: Planar
-    first: Planar
-    second: Planar
-    places: Callable[[Planar, Planar], Places]
+    close: Callable[[float], Places]
 
-    def close(self, branch: float) -> Places:
-        D, fold = self.base, self.fold
+
+def _sides(
+    fold: Fold | None,
+    D: Planar,
+    first: Planar,
+    second: Planar,
+    places: Callable[[Planar, Planar], Places],
+) -> Triangle:
+    """Both turn: sides of known lengths on a base D."""
+
+    def close(branch: float) -> Places:
         n = D.squared
         if fold is None or not fold.smooth:
-            side = _side(D, n, self.first.squared, self.second.squared, branch)
-            return self.places(side, D - side)
+            side = _side(D, n, first.squared, second.squared, branch)
+            return places(side, D - side)
         v = fold.other
         side = v.p if branch > 0.0 else (D @ D @ v.p.back) * (1.0 / n)
-        second, first = fold.scales
-        return self.places(side * first, (D - side) * second)
+        of_second, of_first = fold.scales
+        return places(side * of_first, (D - side) * of_second)
+
+    return Triangle(fold, close)
 
 
-@dataclass(frozen=True, eq=False)
-class _TurnAndSlide:
+def _turn_and_slide(
+    fold: Fold | None,
+    m: Planar,
+    d: Planar,
+    squared: Number,
+    places: Callable[[Number, Planar], Places],
+) -> Triangle:
     """One turns and one slides: ``m + x d`` is as long as another vector."""
 
-    fold: Fold | None
-    m: Planar
-    d: Planar
-    squared: Number
-    places: Callable[[Number, Planar], Places]
-
-    def close(self, branch: float) -> Places:
-        along, across = self.d.dot(self.m), self.d.cross(self.m)
-        if self.fold is not None and self.fold.smooth:
-            root = self.fold.across
-        else:
-            root = sqrt(self.squared - across * across)
+    def close(branch: float) -> Places:
+        along, across = d.dot(m), d.cross(m)
+        smooth = fold is not None and fold.smooth
+        root = fold.across if fold is not None and smooth else sqrt(squared - across * across)
         x = root * branch - along
-        return self.places(x, self.m + self.d * x)
+        return places(x, m + d * x)
+
+    return Triangle(fold, close)
 
 
 def triangle(one: Sequence[Piece], other: Sequence[Piece]) -> Triangle:
@@ -155,13 +141,13 @@ def _two_arms(one: Sequence[Piece], other: Sequence[Piece]) -> Triangle:
                 b.body: _own(b, R_2.back @ _turn(w_2.p, -rest)),
             }
 
-        return _Sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
+        return _sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
     m, d = D + second.beyond(w_2), second.along
 
     def slid(x: Number, end: Planar) -> Places:
         return {a.body: _own(a, R_1.back @ _turn(w_1.p, end)), b.body: Planar(x)}
 
-    return _TurnAndSlide(fold_of_slide(m, d, w_1), m.p, d.p, w_1.p.squared, slid)
+    return _turn_and_slide(fold_of_slide(m, d, w_1), m.p, d.p, w_1.p.squared, slid)
 
 
 def _one_arm(end: Sum, pieces: Sequence[Piece]) -> Triangle:
@@ -181,14 +167,14 @@ def _one_arm(end: Sum, pieces: Sequence[Piece]) -> Triangle:
                 b.body: _own(b, (turn @ R_2).back @ _turn(w_2.p, rest)),
             }
 
-        return _Sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
+        return _sides(fold_of_sides(D, w_1, w_2), D.p, w_1.p, w_2.p, turned)
     if a.turning:
         m, d = w_1 + second.beyond(w_2), second.along
 
         def behind(x: Number, end: Planar) -> Places:
             return {a.body: _own(a, R_1.back @ _turn(end, D.p)), b.body: Planar(x)}
 
-        return _TurnAndSlide(fold_of_slide(m, d, D), m.p, d.p, D.p.squared, behind)
+        return _turn_and_slide(fold_of_slide(m, d, D), m.p, d.p, D.p.squared, behind)
     if b.turning:
         m, d = first.beyond(w_1) - D, first.along
 
@@ -196,7 +182,7 @@ def _one_arm(end: Sum, pieces: Sequence[Piece]) -> Triangle:
             turn = _turn(w_2.p, -end)
             return {a.body: Planar(x), b.body: _own(b, (R_1 @ R_2).back @ turn)}
 
-        return _TurnAndSlide(fold_of_slide(m, d, w_2), m.p, d.p, w_2.p.squared, ahead)
+        return _turn_and_slide(fold_of_slide(m, d, w_2), m.p, d.p, w_2.p.squared, ahead)
     R = R_1 @ R_2
     gap = D.p - R_1 @ w_1.p - R @ w_2.p
     return _two_slides((a, first.along.p), (b, R @ b.direction), gap)
@@ -221,11 +207,13 @@ def _side(D: Planar, n: Number, first: Number, second: Number, branch: float) ->
 def _two_slides(
     a: tuple[UnknownJoint, Planar], b: tuple[UnknownJoint, Planar], gap: Planar
 ) -> Triangle:
-    def places() -> Places:
+    """Both slide: one way to close."""
+
+    def close(branch: float) -> Places:
         inverse = 1.0 / a[1].cross(b[1])
         return {
             a[0].body: Planar(gap.cross(b[1]) * inverse),
             b[0].body: Planar(a[1].cross(gap) * inverse),
         }
 
-    return _Slides(places)
+    return Triangle(None, close)

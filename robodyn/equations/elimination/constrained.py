@@ -17,7 +17,7 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot, is_zero
 from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
 
@@ -216,7 +216,7 @@ def solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
         column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
         for i in range(k + 1, n):
             factor = column[i] * inverse[k]
-            if factor.__class__ is float and not factor:
+            if is_zero(factor):
                 continue
             for j in range(k + 1, i + 1):
                 A[i][j] = A[i][j] - factor * column[j]

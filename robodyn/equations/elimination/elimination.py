@@ -21,7 +21,7 @@ from operator import itemgetter
 from robodyn.equations.elimination.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.scalar import Number, dot
+from robodyn.symbolic.scalar import Number, dot, is_zero
 
 #: How much larger a pivot has to be of a row that is eliminated before some of its speeds, beside
 #: what these would add to it.
@@ -157,11 +157,11 @@ def _entries(
 ) -> Entries:
     entries: Entries = [{} for _ in range(len(speeds) + len(multipliers))]
     for i, at in enumerate(speeds):
-        entries[at].update((speeds[j], x) for j, x in enumerate(M[i][: i + 1]) if not _is_zero(x))
+        entries[at].update((speeds[j], x) for j, x in enumerate(M[i][: i + 1]) if not is_zero(x))
     for row, at in zip(rows, multipliers, strict=True):
         entries[at][at] = 0.0
         for k, slope in row.jacobian.items():
-            if not _is_zero(slope):
+            if not is_zero(slope):
                 entries[min(speeds[k], at)][max(speeds[k], at)] = slope
     return entries
 
@@ -208,7 +208,7 @@ def _missing(M: Matrix, row: Row, last: int) -> Number:
     """Estimate of the part of a row's pivot that earlier speeds would add."""
     total: Number = 0.0
     for k, slope in sorted(row.jacobian.items(), key=itemgetter(0)):
-        if k < last and not _is_zero(slope):
+        if k < last and not is_zero(slope):
             total = total + slope * slope * (1.0 / M[k][k])
     return total
 
@@ -218,7 +218,3 @@ def _sum_of_run(p: int, numbers: Mapping[int, Number], total: Number) -> Number:
     while p in numbers:
         total, p = total + numbers[p], p + 1
     return total
-
-
-def _is_zero(x: Number) -> bool:
-    return x.__class__ is float and not x

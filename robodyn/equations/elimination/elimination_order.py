@@ -10,7 +10,6 @@ is tried. Each loop then is a block of its own, that leaves a mass on what the l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import INPUT, Port, Program
-from robodyn.symbolic.scalar import Scalar
+from robodyn.symbolic.scalar import Scalar, is_zero
 
 #: Rows and products from which on another order is looked for, and the part of these products that
 #: it may take.
@@ -39,7 +38,7 @@ def elimination_order(
 
     single: How many of them are eliminated one by one.
     """
-    of_rows = [{k for k, x in row.jacobian.items() if not _is_zero(x)} for row in rows[:single]]
+    of_rows = [{k for k, x in row.jacobian.items() if not is_zero(x)} for row in rows[:single]]
     usual = [min(row.jacobian, default=0) for row in rows[:single]]
     most = _cost(M, of_rows, usual) if single > FEW else 0
     if most < MANY:
@@ -77,10 +76,6 @@ def _eliminate(A: FloatArray, p: int) -> None:
     A[:, p], A[:, :, p] = 0.0, 0.0
 
 
-def _is_zero(x: Any) -> bool:
-    return x.__class__ is float and not x
-
-
 def _sequence(nv: int, order: Sequence[int]) -> list[int]:
     """Speeds, and rows as nv and more, one after the other."""
     after: dict[int, list[int]] = {}
@@ -93,7 +88,7 @@ def _cost(M: Matrix, of_rows: Sequence[set[int]], order: Sequence[int]) -> int:
     """Number of products for an order."""
     nv = len(M)
     beside: dict[int, set[int]] = {
-        i: {j for j in range(nv) if j != i and not _is_zero(M[max(i, j)][min(i, j)])}
+        i: {j for j in range(nv) if j != i and not is_zero(M[max(i, j)][min(i, j)])}
         for i in range(nv)
     }
     for r, speeds in enumerate(of_rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE
@@ -52,20 +52,17 @@ def point_motions(state: State, elements: Sequence[Attached]) -> list[list[Point
     return [[PointMotion(X[i], V[i], p, state.base.g_W) for i, p in one.ends] for one in elements]
 
 
-def wrenches(state: State, elements: Sequence[Attached]) -> dict[int, Wrench]:
-    """Wrenches of the elements on each body, about its origin in its axes."""
-    total: dict[int, Wrench] = {}
+def wrenches(state: State, elements: Sequence[Attached]) -> Iterator[tuple[int, Wrench]]:
+    """Wrenches of the elements on bodies, about their origins in their axes."""
     if not elements:
-        return total
+        return
     X = placements(state)
-    points = point_motions(state, elements)
-    for one, at in zip(elements, points, strict=True):
+    for one, at in zip(elements, point_motions(state, elements), strict=True):
         forces = one.element.forces(at)
         for (i, p), force in zip(one.ends, forces, strict=bool(forces)):
             if i != GROUND:
                 f = X[i].R.inverse_times(force)
-                total[i] = total.get(i, Wrench()) + Wrench(f, p.cross(f))
-    return total
+                yield i, Wrench(f, p.cross(f))
 
 
 def generalised(state: State, loads: Mapping[int, Wrench]) -> list[Number]:

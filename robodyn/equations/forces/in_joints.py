@@ -4,42 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from robodyn.equations.forces.laws import along_joint
-from robodyn.equations.forces.motor_friction import MotorFriction, motor_friction_forces
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.force_elements import JOINT_ELEMENTS
-from robodyn.force_elements.force_law import ForceLaw
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
-
-
-def passive_forces(
-    state: State,
-    friction_speed: float,
-    passive: bool = True,
-    laws: Sequence[ForceLaw] = (),
-    motors: Sequence[MotorFriction] = (),
-) -> list[Number]:
-    """Generalised forces of the elements along joints.
-
-    friction_speed [rad/s or m/s]: Where dry friction reaches 70 %.
-    passive: Whether more than the stops belongs to the mechanism.
-    laws: Forces that are given as functions; those of joints count.
-    motors: Those that several joints turn.
-    """
-    tau: list[Number] = [0.0] * state.model.nv
-    shared = motor_friction_forces(motors, state, friction_speed)
-    for body in state.model:
-        joint = state[body.index]
-        forces = joint_forces(body, joint, friction_speed, passive)
-        given = along_joint(laws, body, joint, state.t)
-        forces = [x + y for x, y in zip(forces, given, strict=True)]
-        if body.index in shared:
-            forces = [forces[0] + shared[body.index]]
-        for k, freedom, ratio in joint.ratios:
-            tau[k] += forces[freedom] * ratio
-    return tau
 
 
 def joint_forces(

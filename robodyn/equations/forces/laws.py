@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.mechanism.frames import placement
@@ -31,15 +31,14 @@ def along_joint(
     return total
 
 
-def wrenches(state: State, laws: Sequence[ForceLaw], link: LinkPlace) -> dict[int, Wrench]:
-    """Wrenches of the laws on each body, the base too, about its origin in its axes."""
-    total: dict[int, Wrench] = {}
+def wrenches(
+    state: State, laws: Sequence[ForceLaw], link: LinkPlace
+) -> Iterator[tuple[int, Wrench]]:
+    """Wrenches of the laws on bodies, the base too, about their origins in their axes."""
     for law in laws:
         if not law.joint:
             frames = _Frames(state, law, link)
-            for i, F in frames.wrenches(law.force(*frames.position_and_speed, state.t)):
-                total[i] = total[i] + F if i in total else F
-    return total
+            yield from frames.wrenches(law.force(*frames.position_and_speed, state.t))
 
 
 def energy(state: State, laws: Sequence[ForceLaw], link: LinkPlace) -> Number:

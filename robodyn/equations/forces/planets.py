@@ -15,14 +15,11 @@ from robodyn.symbolic.vector import Vec3
 
 def wrenches(
     state: State, planets: Sequence[InverseSquareGravity], free_rotors: Sequence[int]
-) -> dict[int, Wrench]:
-    """Wrenches of planets on each body, about its origin in its axes."""
-    total: dict[int, Wrench] = {}
+) -> Iterator[tuple[int, Wrench]]:
+    """Wrenches of planets on bodies, about their origins in their axes."""
     for planet in planets:
         for i, inertia, X in _bodies(state, free_rotors):
-            F = planet.wrench(inertia, X.R.inverse_times(X.p - Vec3.of(planet.center)))
-            total[i] = total[i] + F if i in total else F
-    return total
+            yield i, planet.wrench(inertia, X.R.inverse_times(X.p - Vec3.of(planet.center)))
 
 
 def energy(

@@ -16,6 +16,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions
 from robodyn.equations.loops.frame_functions import function_cut
@@ -25,8 +26,8 @@ from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Placement, Twist, Wrench
-from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.symbolic.spatial import Placement, Wrench
+from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,54 @@ class Closure:
         """No motion is possible motion, but for joints that time moves."""
         return self.functions is None or self.functions.steady
 
+    def motion(self, state: State) -> RelativeMotion:
+        """Motion of G seen from F."""
+        return relative_motion(state, (self.successor, self.X_SG), (self.predecessor, self.X_PF))
+
+    def rows(self, state: State, motion: RelativeMotion | None = None) -> list[Row]:
+        """Its rows, of a motion of G seen from F along any axes, if one is given."""
+        m = motion or self.motion(state)
+        return [_timed(row) for row in self.cut.rows(m, self.geometry)]
+
+    def gaps(self, state: State) -> list[Row]:
+        """The gap of each row, in a measure that vanishes only if the closure is closed."""
+        measure = self.cut.gap or self.cut.rows
+        return [_timed(row) for row in measure(self.motion(state), self.geometry)]
+
+    def wrenches(self, state: State, lam: Sequence[Number]) -> tuple[Wrench, Wrench, Wrench]:
+        """Multipliers as wrenches.
+
+        Returns on_predecessor, on_successor: About the bodies' origins, in their axes.
+        Returns in_joint: On the successor, about the origin of the user's frame there, in its axes.
+        """
+        m = self.motion(state)
+        f, n = ZERO3, ZERO3
+        # a row is linear in the twist of G seen from F: its coefficients are force and moment
+        for k, x in enumerate(lam):
+            force, moment = self._direction(m, k)
+            f, n = f + force * x, n + moment * x
+        in_G = Wrench(m.X.R.inverse_times(f), m.X.R.inverse_times(n))
+        # the predecessor feels the opposite at the same point, which is p in F
+        in_F = Wrench(-f, -(n + m.X.p.cross(f)))
+        on_successor, in_joint = self.X_SG.wrench_out(in_G), self.X_UG.wrench_out(in_G)
+        return self.X_PF.wrench_out(in_F), on_successor, in_joint
+
+    def _direction(self, m: RelativeMotion, row: int) -> tuple[Vec3, Vec3]:
+        """Force and moment of a unit multiplier: the row for unit velocities along and about F."""
+        axes = (EX, EY, EZ)
+        units = [*((e, ZERO3) for e in axes), *((ZERO3, e) for e in axes)]
+        probe = dataclasses.replace(m, columns=dict(enumerate(units)))
+        slopes = self.cut.rows(probe, self.geometry)[row].jacobian
+        return Vec3(slopes[0], slopes[1], slopes[2]), Vec3(slopes[3], slopes[4], slopes[5])
+
+
+def _timed(row: Row) -> Row:
+    """A row with its rate by time alone as the offset."""
+    if TIME not in row.jacobian:
+        return row
+    slopes = dict(row.jacobian)
+    return dataclasses.replace(row, offset=row.offset + slopes.pop(TIME), jacobian=slopes)
+
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
@@ -93,45 +142,21 @@ class Coupled:
     weights: tuple[tuple[int, int, float], ...]
     offset: float
 
+    count: ClassVar[int] = 1
+    holonomic: ClassVar[tuple[bool, ...]] = (True,)
+    rheonomic: ClassVar[bool] = False
+    steady: ClassVar[bool] = True
 
-def loop_motion(state: State, closure: Closure) -> RelativeMotion:
-    """Motion of G seen from F."""
-    frames = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
-    return relative_motion(state, *frames)
+    def rows(self, state: State) -> list[Row]:
+        """Its row, which is linear."""
+        total: Number = -self.offset
+        slopes: dict[int, Number] = {}
+        for q_index, v_index, weight in self.weights:
+            total = total + state.q[q_index] * weight
+            slopes[v_index] = slopes.get(v_index, 0.0) + weight
+        return [Row(total, slopes, 0.0)]
 
-
-def closure_rows(state: State, closure: Closure) -> list[Row]:
-    """Rows of one closure."""
-    return rows_of_motion(loop_motion(state, closure), closure)
-
-
-def rows_of_motion(motion: RelativeMotion, closure: Closure) -> list[Row]:
-    """Rows of one closure, of a motion of G seen from F along any axes."""
-    return [_timed(row) for row in closure.cut.rows(motion, closure.geometry)]
-
-
-def closure_gap(state: State, closure: Closure) -> list[Row]:
-    """The gap of each row, in a measure that vanishes only if the closure is closed."""
-    measure = closure.cut.gap or closure.cut.rows
-    return [_timed(row) for row in measure(loop_motion(state, closure), closure.geometry)]
-
-
-def _timed(row: Row) -> Row:
-    """A row with its rate by time alone as the offset."""
-    if TIME not in row.jacobian:
-        return row
-    slopes = dict(row.jacobian)
-    return dataclasses.replace(row, offset=row.offset + slopes.pop(TIME), jacobian=slopes)
-
-
-def coupled_row(coupling: Coupled, q: Sequence[Number]) -> Row:
-    """The row of a coupling: linear."""
-    total: Number = -coupling.offset
-    slopes: dict[int, Number] = {}
-    for q_index, v_index, weight in coupling.weights:
-        total = total + q[q_index] * weight
-        slopes[v_index] = slopes.get(v_index, 0.0) + weight
-    return Row(total, slopes, 0.0)
+    gaps = rows
 
 
 def stabilised(row: Row, v: Sequence[Number], alpha: Number, beta: Number) -> Row:
@@ -139,41 +164,5 @@ def stabilised(row: Row, v: Sequence[Number], alpha: Number, beta: Number) -> Ro
 
     ``K a = -(k + 2 alpha (K v + psi) + beta^2 gap)``; a row of speeds has no gap.
     """
-    rate = sum((slope * v[k] for k, slope in row.jacobian.items()), row.offset)
-    bias = row.bias + alpha * rate * 2.0 + beta * beta * row.residual
+    bias = row.bias + alpha * row.rate(v) * 2.0 + beta * beta * row.residual
     return dataclasses.replace(row, bias=bias)
-
-
-def closure_wrenches(
-    state: State, closure: Closure, lam: Sequence[Number]
-) -> tuple[Wrench, Wrench, Wrench]:
-    """Multipliers of a closure as wrenches.
-
-    Returns on_predecessor, on_successor: About the bodies' origins, in their axes.
-    Returns in_joint: On the successor, about the origin of the user's frame there, in its axes.
-    """
-    m = loop_motion(state, closure)
-    f, n = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
-    # a row is linear in the twist of G seen from F: its coefficients are force and moment
-    for k, x in enumerate(lam):
-        force, moment = _direction(m, closure, k)
-        f, n = f + force * x, n + moment * x
-    in_G = Wrench(m.X.R.inverse_times(f), m.X.R.inverse_times(n))
-    # the predecessor feels the opposite at the same point, which is p in F
-    in_F = Wrench(-f, -(n + m.X.p.cross(f)))
-    return (
-        closure.X_PF.wrench_out(in_F),
-        closure.X_SG.wrench_out(in_G),
-        closure.X_UG.wrench_out(in_G),
-    )
-
-
-def _direction(m: RelativeMotion, closure: Closure, row: int) -> tuple[Vec3, Vec3]:
-    """Force and moment of a unit multiplier: the row for unit velocities along and about F."""
-    units = {
-        axis: Twist(v=e) if axis < 3 else Twist(w=e)
-        for axis, e in enumerate((EX, EY, EZ, EX, EY, EZ))
-    }
-    probe = dataclasses.replace(m, columns={axis: (s.v, s.w) for axis, s in units.items()})
-    slopes = closure.cut.rows(probe, closure.geometry)[row].jacobian
-    return Vec3(slopes[0], slopes[1], slopes[2]), Vec3(slopes[3], slopes[4], slopes[5])

@@ -20,11 +20,15 @@ from robodyn.equations.loops.constraint_functions import (
     expressions,
     program,
 )
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import State
+from robodyn.errors import ShapeError, TopologyError, UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.literals import ConstraintKind
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.graph import Graph
+from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, inputs
 
 
@@ -169,3 +173,85 @@ def _rates(sizes: Sizes, q: Sequence[Number], v: Sequence[Number]) -> list[Numbe
         rates += joint_kind(kind).coordinates.rates(own_q, own_v)
         first_q, first_v = first_q + nq, first_v + nv
     return rates
+
+
+@dataclass(frozen=True, eq=False)
+class Related:
+    """A constraint and the bodies whose joints it is about; ``None`` for joints that are locked."""
+
+    given: TracedConstraint
+    bodies: tuple[int | None, ...]
+
+    @classmethod
+    def of(cls, model: MechanismModel, given: TracedConstraint) -> Related:
+        """A constraint with the bodies of its joints.
+
+        Raises TopologyError: If a joint has no coordinate any more.
+        """
+        bodies = {body.description.name: body.index for body in model}
+        known = bodies | dict.fromkeys(joint for joint, _ in given.locked)
+        for joint in given.joints:
+            if joint not in known:
+                raise TopologyError(
+                    f"joint {joint!r} has no coordinate of its own: it is fixed or gone",
+                    element=f"constraint {given.name!r}",
+                )
+        return cls(given, tuple(known[joint] for joint in given.joints))
+
+    @property
+    def name(self) -> str:
+        """Name given by the user."""
+        return self.given.name
+
+    @property
+    def holonomic(self) -> tuple[bool, ...]:
+        """Of each row: whether it is one of positions, too."""
+        return self.given.functions.holonomic
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.given.functions.count
+
+    @property
+    def rheonomic(self) -> bool:
+        """It depends on time."""
+        return self.given.rheonomic
+
+    @property
+    def steady(self) -> bool:
+        """No motion is possible motion."""
+        return self.given.functions.steady
+
+    def rows(self, state: State) -> list[Row]:
+        """Its rows."""
+        given, locked = self.given, dict(self.given.locked)
+        functions = given.functions
+        q: list[Number] = []
+        v: list[Number] = []
+        moved: list[list[tuple[int, Number]]] = []
+        rest: list[Number] = []
+        for joint, i, (_, _, nv) in zip(given.joints, self.bodies, given.sizes, strict=True):
+            if i is None:
+                q, v = [*q, *locked[joint]], [*v, *[0.0] * nv]
+                moved, rest = [*moved, *[[]] * nv], [*rest, *[0.0] * nv]
+                continue
+            at = state[i]
+            q, v, rest = [*q, *at.q], [*v, *at.v], [*rest, *at.own_c]
+            moved += [[(k, x) for k, m, x in at.ratios if m == n] for n in range(nv)]
+        q = [*q, state.t] if functions.rheonomic else q
+        values = inline(functions.value, q)
+        slopes, offsets = inline(functions.slopes, q), inline(functions.offset, q)
+        bias, m = inline(functions.bias, [*q, *v]), len(v)
+        rows = []
+        for k in range(functions.count):
+            columns: dict[int, Number] = {}
+            left = bias[k]
+            for speeds, c, slope in zip(moved, rest, slopes[k * m : (k + 1) * m], strict=True):
+                left = left + slope * c
+                for index, ratio in speeds:
+                    columns[index] = columns.get(index, 0.0) + slope * ratio
+            rows.append(Row(values[k], columns, left, offsets[k]))
+        return rows
+
+    gaps = rows

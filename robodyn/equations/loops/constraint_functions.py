@@ -22,7 +22,7 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import CONST, Graph, Port, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.tolerances import LINEAR_IN_SPEEDS
 
 #: ``q, v -> dq/dt``: rates of the coordinates but for the time.
@@ -201,10 +201,4 @@ def _along(
     speeds = rates(q, v)
     speeds = [*speeds, *[clock] * (len(q) - len(speeds))]
     slopes, n = inline(jacobian(given, "q"), at), len(speeds)
-    results: list[Number] = []
-    for first in range(0, len(slopes), n):
-        total: Number = 0.0
-        for slope, x in zip(slopes[first : first + n], speeds, strict=True):
-            total = total + slope * x
-        results.append(total)
-    return results
+    return [dot(slopes[k : k + n], speeds) for k in range(0, len(slopes), n)]

@@ -13,7 +13,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
-from robodyn.equations.loops.closure_rows import Closure, loop_motion
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import RelativeMotion
@@ -44,7 +44,7 @@ def gaps(state: State, closure: Closure, motion: RelativeMotion | None = None) -
 
     The motion may be given along other axes, where the rows are the components of a vector.
     """
-    m = motion or loop_motion(state, closure)
+    m = motion or closure.motion(state)
     measure = closure.cut.gap or closure.cut.rows
     still = measure(dataclasses.replace(m, columns={}), closure.geometry)
     moving = closure.cut.rows(dataclasses.replace(m, columns={0: (m.v, m.w)}), closure.geometry)
@@ -55,8 +55,7 @@ def gaps(state: State, closure: Closure, motion: RelativeMotion | None = None) -
 
 def gap_of_row(row: Row, v: Sequence[Number]) -> Gap:
     """Gap of any constraint row."""
-    rate = sum((x * v[k] for k, x in row.jacobian.items()), row.offset)
-    return Gap(row.residual, rate, frozenset(row.jacobian))
+    return Gap(row.residual, row.rate(v), frozenset(row.jacobian))
 
 
 def violation(

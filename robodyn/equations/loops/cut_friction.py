@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from robodyn.equations.loops.closure_rows import Closure, loop_motion
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.reactions import along_axes
@@ -32,7 +32,7 @@ def cut_joint_speeds(state: State, closure: Closure) -> list[Number]:
 
 def _along(state: State, closure: Closure) -> tuple[list[Twist], list[Number]]:
     """Motion subspace of the joint in G, and the speeds along it that G has, seen from F."""
-    motion = loop_motion(state, closure)
+    motion = closure.motion(state)
     axes = closure.cut.axes(motion.X, closure.geometry)
     if not axes:
         return [], []
@@ -58,7 +58,7 @@ class Pushed(NamedTuple):
 
 def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
     """A unit of force along each freedom of a joint that was cut."""
-    motion = loop_motion(state, closure)
+    motion = closure.motion(state)
     axes = closure.cut.axes(motion.X, closure.geometry)
     found = []
     for k in range(len(axes)):
@@ -76,15 +76,10 @@ def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
 
 def friction_wrenches(
     state: State, closures: Sequence[Closure], friction_speed: float
-) -> dict[int, Wrench]:
-    """Wrenches on the bodies, about their origins in their axes."""
-    total: dict[int, Wrench] = {}
+) -> Iterator[tuple[int, Wrench]]:
+    """Wrenches on bodies, about their origins in their axes."""
     for closure in closures:
         in_G = friction_in_joint(state, closure, friction_speed)
-        in_F = loop_motion(state, closure).X.wrench_out(in_G)
-        for body, F in (
-            (closure.successor, closure.X_SG.wrench_out(in_G)),
-            (closure.predecessor, -closure.X_PF.wrench_out(in_F)),
-        ):
-            total[body] = total[body] + F if body in total else F
-    return total
+        in_F = closure.motion(state).X.wrench_out(in_G)
+        yield closure.successor, closure.X_SG.wrench_out(in_G)
+        yield closure.predecessor, -closure.X_PF.wrench_out(in_F)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from robodyn.equations.loops.closure_rows import Closure, rows_of_motion
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.loops.limb_motion import motion_along
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
@@ -74,7 +74,7 @@ def turned_rows(
         at = [chosen.index(k) for k in places]
         if at == [*range(at[0], at[0] + 3)]:
             m, R = _of_limb(state, closure, ends)
-            found.rows[at[0] : at[0] + 3] = map(finished, rows_of_motion(m, closure))
+            found.rows[at[0] : at[0] + 3] = map(finished, closure.rows(state, m))
             found.turns.append((at[0], R))
             found.motions[number] = m
     return found

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from robodyn.equations.loops.relative_motion import TIME, Frame
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import ZERO3
 
@@ -93,7 +92,7 @@ def _outward(state: State, bodies: Sequence[int]) -> _Branch:
     V, A = Twist(), Twist()
     for body in bodies:
         joint = state[body]
-        X = _multiplied(X @ joint.X)
+        X = (X @ joint.X).multiplied
         own = _columns(joint, X)
         step = _step(state, own)
         # columns are fixed in the joint's body, which moves with V and, beyond the joint, with it
@@ -104,7 +103,7 @@ def _outward(state: State, bodies: Sequence[int]) -> _Branch:
 
 def _inward(state: State, bodies: Sequence[int], last: Placement) -> _Branch:
     """A branch seen from a frame on its last body, which is at a pose there."""
-    X, columns = _multiplied(last), dict[int, Twist]()
+    X, columns = last.multiplied, dict[int, Twist]()
     V, A = Twist(), Twist()
     for body in reversed(bodies):
         joint = state[body]
@@ -113,7 +112,7 @@ def _inward(state: State, bodies: Sequence[int], last: Placement) -> _Branch:
         # as above: the joint's body moves with all of V but what is beyond the joint
         V, A = V + step, A + X.twist_out(joint.c) - V.cross(step)
         _add(columns, own)
-        X = _multiplied(X @ joint.X.inverse)
+        X = (X @ joint.X.inverse).multiplied
     return _Branch(X, V, A, columns)
 
 
@@ -130,8 +129,3 @@ def _step(state: State, own: Sequence[tuple[int, Twist]]) -> Twist:
 def _add(columns: dict[int, Twist], own: Sequence[tuple[int, Twist]]) -> None:
     for k, s in own:
         columns[k] = columns[k] + s if k in columns else s
-
-
-def _multiplied(X: Placement) -> Placement:
-    """A copy with one matrix for the rotation, as many vectors are rotated."""
-    return Placement(Rotation(X.R.matrix), X.p) if len(X.R.factors) > 1 else X

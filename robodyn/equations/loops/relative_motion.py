@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3
 
@@ -26,13 +25,13 @@ def relative_motion(state: State, frame: Frame, reference: Frame) -> RelativeMot
     """Motion of a frame, fixed in a body at a placement, seen from another."""
     columns: dict[int, Twist] = {}
     V, A = Twist(), Twist()
-    X = _multiplied(reference[1].inverse)
+    X = reference[1].inverse.multiplied
     for joint, forward in _chain(state, frame[0], reference[0]):
         sign = 1.0 if forward else -1.0
         if forward:
-            X = _multiplied(X @ joint.X)
+            X = (X @ joint.X).multiplied
         own = [(k, X.twist_out(s)) for k, s in joint.columns]
-        step = _sum(s * state.v[k] for k, s in own)
+        step = sum((s * state.v[k] for k, s in own), Twist())
         if joint.drift is not None:  # as a column whose speed is one
             drift = X.twist_out(joint.drift)
             own, step = [*own, (TIME, drift)], step + drift
@@ -42,7 +41,7 @@ def relative_motion(state: State, frame: Frame, reference: Frame) -> RelativeMot
             columns[k] = columns.get(k, Twist()) + s * sign
         V, A = V + step * sign, A + rate * sign
         if not forward:
-            X = _multiplied(X @ joint.X.inverse)
+            X = (X @ joint.X.inverse).multiplied
     X = X @ frame[1]
 
     def at_G(s: Twist) -> Vec3:
@@ -55,18 +54,6 @@ def relative_motion(state: State, frame: Frame, reference: Frame) -> RelativeMot
 
 def _chain(state: State, body: int, reference: int) -> Iterator[tuple[JointAtState, bool]]:
     """Joints from the reference to the body; whether a joint is passed from parent to child."""
-    up, down = state.model.path(body), state.model.path(reference)
-    common = sum(1 for a, b in zip(up, down, strict=False) if a == b)
-    for i in reversed(down[common:]):
-        yield state[i], False
-    for i in up[common:]:
-        yield state[i], True
-
-
-def _multiplied(X: Placement) -> Placement:
-    """With one matrix for the rotation: it turns many vectors."""
-    return Placement(Rotation(X.R.matrix), X.p) if len(X.R.factors) > 1 else X
-
-
-def _sum(twists: Iterator[Twist]) -> Twist:
-    return sum(twists, Twist())
+    up, down = state.model.chains(body, reference)
+    yield from ((state[i], False) for i in reversed(down))
+    yield from ((state[i], True) for i in up)

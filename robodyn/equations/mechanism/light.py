@@ -102,28 +102,8 @@ def moving_last(model: MechanismModel) -> set[int]:
 
 def own_pivots(model: MechanismModel, body: Body) -> Iterator[tuple[int, float]]:
     """Speeds of a body with their own pivots; zero where these vanish."""
-    for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
+    for speed, pivot in zip(body.speeds, _pivots_of_rows(model, body)[0].tolist(), strict=True):
         yield speed.index, speed.factor**2 * pivot
-
-
-def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
-    """Pivots of the body alone, the last freedom eliminated first; zero where they vanish."""
-    some = [0.3 + 0.1 * k for k in range(len(body.q))]
-    S = evaluate(body.joint, some, [0.0] * len(body.speeds)).S
-    momenta = [body.inertia.momentum(s) for s in S]
-    G: Any = [[s.dot(F) for F in momenta] for s in S]
-    for k in range(len(S)):
-        G[k][k] += _armature_alone(model, body)
-    before, pivots = [float(G[k][k]) for k in range(len(S))], [0.0] * len(S)
-    for k in range(len(S) - 1, -1, -1):
-        pivot = float(G[k][k])
-        if not pivot > OWN_INERTIA * before[k]:
-            break  # those before it may be made of what is not there
-        pivots[k] = pivot
-        for i in range(k):
-            for j in range(k):
-                G[i][j] = G[i][j] - G[i][k] * G[k][j] / pivot
-    return pivots
 
 
 def _armature_alone(model: MechanismModel, body: Body) -> Any:

@@ -74,7 +74,7 @@ class JointAtState:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A mechanism at a state: all of its joints, by body index, its speeds and its base.
+    """A mechanism at a state: all of its joints, by body index, and its base.
 
     dependent: Joints that follow others by a closed loop or a function, by body index.
     t [s]: Time, where anything depends on it.
@@ -82,6 +82,7 @@ class State:
 
     model: MechanismModel
     joints: list[JointAtState]
+    q: Sequence[Number]
     v: Sequence[Number]
     base: BaseState
     dependent: dict[int, JointMotion]
@@ -226,4 +227,4 @@ def evaluate_joints(
         else _joint(body, q, v, t)
         for body in model
     ]
-    return State(model, joints, v, base or BaseState.at_rest(), dependent, t)
+    return State(model, joints, q, v, base or BaseState.at_rest(), dependent, t)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import closed_dynamics
@@ -24,18 +26,13 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, by_precision, dot
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
-
-def _offset(row: Row) -> Number:
-    return row.offset
-
-
-def _bias(row: Row) -> Number:
-    return row.bias
+#: Of a row and the speeds, or of one and the accelerations.
+Rate: TypeAlias = Callable[[Row, Sequence[Number]], Number]
 
 
 def consistent_velocity(t: Tracer) -> Results:
     """Speeds that keep loops closed, at postures at which they are."""
-    found = _nearest(t, t.v, _offset)
+    found = _nearest(t, t.v, Row.rate)
     if "closure_tolerance" in t.options:
         units = t.setup.row_units
         gap = [row.residual * (1.0 / unit) for row, unit in zip(t.gaps, units, strict=True)]
@@ -47,13 +44,13 @@ def consistent_velocity(t: Tracer) -> Results:
 
 def consistent_acceleration(t: Tracer) -> Results:
     """Accelerations that keep loops closed, in states in which they are."""
-    found = _nearest(t, t.a, _bias)
+    found = _nearest(t, t.a, Row.acceleration)
     return {"a": closed_dynamics.if_closed_state(t, found)}
 
 
 def closed_state(t: Tracer) -> Results:
     """The same posture, if its loops are closed, and speeds that keep them closed."""
-    found = _nearest(t, t.v, _offset)
+    found = _nearest(t, t.v, Row.rate)
     return {"q": t.numbers["q"], "v": _if_closed(t, found, LOOP_DRIFT)}
 
 
@@ -99,23 +96,20 @@ def _if_closed(t: Tracer, values: list[Number], gap: float) -> list[Number]:
     return if_not_negative(values, gap**2 - dot(rows, rows))
 
 
-def _nearest(t: Tracer, wanted: Sequence[Number], bias: Callable[[Row], Number]) -> list[Number]:
-    """The values nearest to wanted ones with ``K x + bias = 0``; controlled speeds keep theirs.
+def _nearest(t: Tracer, wanted: Sequence[Number], rate: Rate) -> list[Number]:
+    """The values nearest to wanted ones at which rates vanish; controlled speeds keep theirs.
 
     One is not a number where the rows are nearly dependent over the other speeds.
     """
     controlled = frozenset(t.options["controlled"])
-    opening = [
-        sum((slope * wanted[k] for k, slope in row.jacobian.items()), bias(row)) for row in t.rows
-    ]
+    opening = [rate(row, wanted) for row in t.rows]
     (change,) = closed_dynamics.least_changes(t, controlled, t.rows, [opening])
     if "probe" in t.options:
-        free = [k for k in range(t.model.nv) if k not in controlled]
-        change = closed_dynamics.if_rows_are_regular(t, change, free, t.options["probe"])
-    return _if_other_rows_fit(t, [x + y for x, y in zip(wanted, change, strict=True)], bias)
+        change = closed_dynamics.if_rows_are_regular(t, change, t.free, t.options["probe"])
+    return _if_other_rows_fit(t, [x + y for x, y in zip(wanted, change, strict=True)], rate)
 
 
-def _if_other_rows_fit(t: Tracer, x: list[Number], bias: Callable[[Row], Number]) -> list[Number]:
+def _if_other_rows_fit(t: Tracer, x: list[Number], rate: Rate) -> list[Number]:
     """Values, some NaN if rows do not depend on the chosen ones, as they mostly do.
 
     Such postures are in other ways of assembly, in which the rank is another one.
@@ -126,9 +120,9 @@ def _if_other_rows_fit(t: Tracer, x: list[Number], bias: Callable[[Row], Number]
     opened: Number = 0.0
     size: Number = 1.0
     for row, unit in zip(t.all_rows, t.setup.row_units, strict=True):
-        b = bias(row) * (1.0 / unit)
-        rate = sum((slope * (1.0 / unit) * x[k] for k, slope in row.jacobian.items()), b)
-        opened, size = opened + rate * rate, size + b * b
+        measured = row.scaled(1.0 / unit)
+        opens, b = rate(measured, x), rate(replace(measured, jacobian={}), x)
+        opened, size = opened + opens * opens, size + b * b
     for value, unit in zip(x, t.setup.speed_units, strict=True):
         size = size + value * value * (1.0 / unit**2)
     return if_closed(x, (opened, size), t.options["closure_tolerance"])

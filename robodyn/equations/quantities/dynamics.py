@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from robodyn.equations.quantities.common.quantity import (
     A,
     Alternative,
     Constrained,
+    Input,
     Options,
     Output,
     Q,
@@ -65,6 +67,29 @@ def _all_joints(setup: Setup, options: Options) -> Callable[..., HybridDynamics]
     return of_tree
 
 
+def guarded_row(
+    inputs: tuple[Input, ...],
+    outputs: tuple[Output, ...],
+    trace: Callable[[Tracer], Results],
+    options: tuple[str, ...],
+    result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
+) -> Quantity:
+    """The row of what one trace solves for trees and linkages, but near singular postures."""
+    closed = Constrained(trace, ("groups", "tangent_probe", *CHECKED))
+    return Quantity(
+        inputs, outputs, trace, closed, base=True, options=options, solves=True, guarded=True,
+        result=result,
+    )  # fmt: skip
+
+
+def _articulated(
+    trace: Callable[[tree_dynamics.TreeSweep], Callable[[Tracer], Results]],
+) -> tuple[Alternative]:
+    """The other algorithm for dynamics of trees."""
+    by_bodies = trace(articulated_body.hybrid_dynamics)
+    return (Alternative(by_bodies, articulated_body.preferred, chained=True),)
+
+
 #: Quantities by name.
 ROWS = {
     "inverse_dynamics": Quantity(
@@ -93,13 +118,7 @@ ROWS = {
         options=("wrenches",),
         parametric=True,
         solves=True,
-        alternatives=(
-            Alternative(
-                tree_dynamics.forward_dynamics(articulated_body.hybrid_dynamics),
-                preferred=articulated_body.preferred,
-                chained=True,
-            ),
-        ),
+        alternatives=_articulated(tree_dynamics.forward_dynamics),
     ),
     "hybrid_dynamics": Quantity(
         (Q, V, A_CONTROLLED, TAU_FREE),
@@ -114,13 +133,7 @@ ROWS = {
         options=("wrenches", "controlled"),
         parametric=True,
         solves=True,
-        alternatives=(
-            Alternative(
-                tree_dynamics.hybrid_dynamics(articulated_body.hybrid_dynamics),
-                preferred=articulated_body.preferred,
-                chained=True,
-            ),
-        ),
+        alternatives=_articulated(tree_dynamics.hybrid_dynamics),
         result=_all_joints,
     ),
     "bias_forces": Quantity(

@@ -11,16 +11,10 @@ from robodyn.equations.quantities.common.hit import (
     jumps,
     point_motion,
 )
-from robodyn.equations.quantities.common.quantity import (
-    Constrained,
-    Input,
-    Output,
-    Q,
-    Quantity,
-    V,
-)
+from robodyn.equations.quantities.common.quantity import Output, Q, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.quantities.dynamics import guarded_row
+from robodyn.equations.quantities.impacts import AFTER, CONTACT, ENERGY_LOSS, PARTNERS
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.frame_motion import FrameMotion
 from robodyn.results import ImpactTensors
@@ -93,39 +87,26 @@ def _generalised(t: Tracer, motion: FrameMotion, F: Wrench) -> list[Number]:
     return force
 
 
+#: Impulses and couples on links, in world axes.
+IMPULSES = Output("impulse", (lambda t: len(t.options.get("wrenches", ())), 3), "N s")
+
+#: Jumps of velocity by impulses; by couples, and turning by impulses; turning by couples.
+TENSORS = (
+    Output("U", (3, 3), "1/kg"),
+    Output("V", (3, 3), "1/(kg m)"),
+    Output("W", (3, 3), "1/(kg m^2)"),
+)
+
 #: Quantities by name.
 ROWS = {
-    "impulses": Quantity(
-        (Q, V),
-        (
-            Output("v", ("nv",), "rad/s, m/s"),
-            Output("impulse", (lambda t: len(t.options.get("wrenches", ())), 3), "N s"),
-            Output("energy_loss", (), "J"),
-        ),
-        impulses,
-        Constrained(impulses, ("groups", "tangent_probe", *CHECKED)),
-        base=True,
-        options=("wrenches", "controlled"),
-        solves=True,
-        guarded=True,
+    "impulses": guarded_row(
+        (Q, V), (AFTER, IMPULSES, ENERGY_LOSS), impulses, ("wrenches", "controlled")
     ),
-    "impact_tensors": Quantity(
-        (
-            Q,
-            Input("point", 3, "m"),
-            Input("other_point", 3, "m", when=lambda options: "other" in options),
-        ),
-        (
-            Output("U", (3, 3), "1/kg"),
-            Output("V", (3, 3), "1/(kg m)"),
-            Output("W", (3, 3), "1/(kg m^2)"),
-        ),
+    "impact_tensors": guarded_row(
+        (Q, CONTACT[0], PARTNERS[0]),
+        TENSORS,
         impact_tensors,
-        Constrained(impact_tensors, ("groups", "tangent_probe", *CHECKED)),
-        base=True,
-        options=("frame", "other", "controlled"),
-        solves=True,
-        guarded=True,
-        result=lambda setup, options: lambda found: ImpactTensors(*found),
+        ("frame", "other", "controlled"),
+        lambda setup, options: lambda found: ImpactTensors(*found),
     ),
 }

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from robodyn.equations.quantities.common.hit import Hit, Meeting, unit_direction
-from robodyn.equations.quantities.common.quantity import (
-    Constrained,
-    Input,
-    Options,
-    Output,
-    Q,
-    Quantity,
-    V,
-)
-from robodyn.equations.quantities.common.setup import Setup
+from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
 from robodyn.equations.quantities.common.state_derivatives import inertia_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.quantities.dynamics import guarded_row
 from robodyn.results import ImpactDerivatives
 from robodyn.symbolic.scalar import Number, Scalar, dot
 from robodyn.symbolic.vector import Vec3
@@ -135,56 +125,44 @@ PARTNERS = (
 #: A state, and a hit in it.
 GIVEN = (Q, V, *CONTACT, Input("restitution", "number", "1"), *PARTNERS)
 
-#: Speeds afterwards.
+#: Speeds afterwards, and the energy that is lost.
 AFTER = Output("v", ("nv",), "rad/s, m/s")
+ENERGY_LOSS = Output("energy_loss", (), "J")
 
 #: What a hit does; the impulse on the link in world axes, the energy that the contact takes, and
 #: the velocity afterwards of what is no part of the robot.
 IMPACT = (
     AFTER,
     Output("impulse", (3,), "N s"),
-    Output("energy_loss", (), "J"),
+    ENERGY_LOSS,
     Output("against_v", (3,), "m/s", when=lambda options: options.get("against", False)),
 )
 
+#: How speeds afterwards change with the state before.
+SLOPES = (
+    AFTER,
+    Output("d v / d q", ("nv", "nv"), "(rad/s, m/s) / (rad, m)"),
+    Output("d v / d v", ("nv", "nv"), "1"),
+)
 
-def impact_row(
-    inputs: tuple[Input, ...],
-    outputs: tuple[Output, ...],
-    trace: Callable[[Tracer], Results],
-    result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
-) -> Quantity:
-    """The row of a quantity of an impact."""
-    return Quantity(
-        inputs,
-        outputs,
-        trace,
-        Constrained(trace, ("groups", "tangent_probe", *CHECKED)),
-        base=True,
-        options=("frame", "other", "against", "controlled"),
-        solves=True,
-        guarded=True,
-        result=result,
-    )
-
+#: Choices of a hit.
+OF_HIT = ("frame", "other", "against", "controlled")
 
 #: Quantities by name.
 ROWS = {
-    "impact": impact_row(GIVEN, IMPACT, impact),
-    "impact_derivatives": impact_row(
+    "impact": guarded_row(GIVEN, IMPACT, impact, OF_HIT),
+    "impact_derivatives": guarded_row(
         GIVEN,
-        (
-            AFTER,
-            Output("d v / d q", ("nv", "nv"), "(rad/s, m/s) / (rad, m)"),
-            Output("d v / d v", ("nv", "nv"), "1"),
-        ),
+        SLOPES,
         impact_derivatives,
+        OF_HIT,
         lambda setup, options: lambda found: ImpactDerivatives(*found),
     ),
-    "apparent_mass": impact_row(
+    "apparent_mass": guarded_row(
         (Q, *CONTACT),
         (Output("mass", (), "kg"),),
         apparent_mass,
+        OF_HIT,
         lambda setup, options: np.asarray,
     ),
 }

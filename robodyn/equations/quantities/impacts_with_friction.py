@@ -10,7 +10,15 @@ from robodyn.equations.quantities.common.pseudo_inverse import PseudoInverse
 from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
 from robodyn.equations.quantities.common.sliding import Sliding
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.impacts import GIVEN, IMPACT, against_v, impact_row
+from robodyn.equations.quantities.dynamics import guarded_row
+from robodyn.equations.quantities.impacts import (
+    AFTER,
+    CONTACT,
+    GIVEN,
+    IMPACT,
+    OF_HIT,
+    against_v,
+)
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt, where
 from robodyn.symbolic.vector import Vec3
@@ -183,24 +191,23 @@ def _clear(x: Number, scale: Number) -> Number:
     return x * x - least * least
 
 
+#: A hit at which nothing has a direction, and one with friction.
+STICKING = tuple(x for x in GIVEN if x.name != "direction")
+RUBBING = (*GIVEN, Input("friction", "number", "1"))
+
+#: A point of a robot as another one meets it.
+RESPONSE = (
+    AFTER,
+    Output("velocity", (3,), "m/s"),
+    Output("mobility", (3, 3), "1/kg"),
+    Output("jumps", (3, "nv"), "(rad/s, m/s) / (N s)"),
+    Output("J", (3, "nv"), "m, 1"),
+    Output("R", (3, 3), "1"),
+)
+
 #: Quantities by name.
 ROWS = {
-    "impact_that_sticks": impact_row(
-        tuple(x for x in GIVEN if x.name != "direction"), IMPACT, impact_that_sticks
-    ),
-    "impact_with_friction": impact_row(
-        (*GIVEN, Input("friction", "number", "1")), IMPACT, impact_with_friction
-    ),
-    "point_response": impact_row(
-        (Q, V, GIVEN[2]),
-        (
-            IMPACT[0],
-            Output("velocity", (3,), "m/s"),
-            Output("mobility", (3, 3), "1/kg"),
-            Output("jumps", (3, "nv"), "(rad/s, m/s) / (N s)"),
-            Output("J", (3, "nv"), "m, 1"),
-            Output("R", (3, 3), "1"),
-        ),
-        point_response,
-    ),
+    "impact_that_sticks": guarded_row(STICKING, IMPACT, impact_that_sticks, OF_HIT),
+    "impact_with_friction": guarded_row(RUBBING, IMPACT, impact_with_friction, OF_HIT),
+    "point_response": guarded_row((Q, V, CONTACT[0]), RESPONSE, point_response, OF_HIT),
 }

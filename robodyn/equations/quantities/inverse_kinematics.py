@@ -23,7 +23,7 @@ from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, clip, maximum, sqrt, where
+from robodyn.symbolic.scalar import Number, clip, is_zero, maximum, sqrt, where
 from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM
@@ -99,7 +99,7 @@ def _goal_rows(t: Tracer) -> tuple[list[_Row], Number]:
             misfit = misfit + more + _misfit(goal)
         columns = {k: list(s) for k, s in F.columns.items() if isinstance(s, Twist)}
         for n, error in enumerate(errors):
-            rows.append(_Row(error, {k: s[n] for k, s in columns.items() if _there(s[n])}))
+            rows.append(_Row(error, {k: s[n] for k, s in columns.items() if not is_zero(s[n])}))
     return rows, misfit
 
 
@@ -186,10 +186,6 @@ def _bounded(wish: Mapping[int, Number]) -> dict[int, Number]:
 
 def _sum(terms: object) -> Number:
     return sum(terms, 0.0)  # type: ignore[call-overload, no-any-return]
-
-
-def _there(x: Number) -> bool:
-    return not isinstance(x, float) or bool(x)
 
 
 #: Quantities by name.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from robodyn.equations.quantities.common.closed_dynamics import system_of
 from robodyn.equations.quantities.common.hit import if_regular, jumps
-from robodyn.equations.quantities.common.quantity import Constrained, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.quantity import Q, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.quantities.dynamics import guarded_row
+from robodyn.equations.quantities.impacts import AFTER, ENERGY_LOSS
 from robodyn.equations.tree import composite_body
 from robodyn.symbolic.scalar import Number, dot
 
@@ -18,7 +19,7 @@ def latch(t: Tracer) -> Results:
     """
     rows = t.rows if "rows" in t.options else ()
     controlled = t.options["controlled"]
-    rates = [sum((x * t.v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
+    rates = [row.rate(t.v) for row in rows]
     M = composite_body.mass_matrix(t.state)
     fitted = system_of(t, rows, range(t.model.nv)).still(rates)
     before = [x + y for x, y in zip(t.v, fitted, strict=True)]
@@ -36,14 +37,5 @@ def latch(t: Tracer) -> Results:
 
 #: Quantities by name.
 ROWS = {
-    "latch": Quantity(
-        (Q, V),
-        (Output("v", ("nv",), "rad/s, m/s"), Output("energy_loss", (), "J")),
-        latch,
-        Constrained(latch, ("groups", "tangent_probe", *CHECKED)),
-        base=True,
-        options=("controlled",),
-        solves=True,
-        guarded=True,
-    ),
+    "latch": guarded_row((Q, V), (AFTER, ENERGY_LOSS), latch, ("controlled",)),
 }

@@ -13,19 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.quantities.common import closed_dynamics, dynamics_derivatives
-from robodyn.equations.quantities.common.quantity import (
-    TAU,
-    Constrained,
-    Output,
-    Q,
-    Quantity,
-    V,
-    flat,
-)
+from robodyn.equations.quantities.common.quantity import TAU, Output, Q, V, flat
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.dynamics import CHECKED
+from robodyn.equations.quantities.dynamics import guarded_row
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number, dot
+from robodyn.symbolic.scalar import dot
 
 
 def linear_model(t: Tracer) -> Results:
@@ -79,33 +71,22 @@ def _tangent(t: Tracer, own: Sequence[int]) -> tuple[Matrix, Matrix]:
 
 def _slopes_of_rates(t: Tracer) -> Matrix:
     """``d (K v + psi) / d q`` with v held, row by row."""
-
-    def rates(inner: Tracer) -> list[Number]:
-        return [
-            sum((x * inner.v[k] for k, x in row.jacobian.items()), row.offset) for row in inner.rows
-        ]
-
-    return t.slopes(t.program(rates), "q")
+    rates = t.program(lambda inner: [row.rate(inner.v) for row in inner.rows])
+    return t.slopes(rates, "q")
 
 
 def _states(t: Tracer) -> int:
     return 2 * len(t.options["independent"])
 
 
+#: The model ``dx/dt = A x + B dtau``, and accelerations of the independent speeds.
+MODEL = (
+    Output("A", (_states, _states), "1/s, 1/s^2"),
+    Output("B", (_states, lambda t: len(t.options["forces"])), "1/kg, 1/(kg m^2)"),
+    Output("acceleration", (lambda t: len(t.options["independent"]),), "rad/s^2, m/s^2"),
+)
+
 #: Quantities by name.
 ROWS = {
-    "linear_model": Quantity(
-        (Q, V, TAU),
-        (
-            Output("A", (_states, _states), "1/s, 1/s^2"),
-            Output("B", (_states, lambda t: len(t.options["forces"])), "1/kg, 1/(kg m^2)"),
-            Output("acceleration", (lambda t: len(t.options["independent"]),), "rad/s^2, m/s^2"),
-        ),
-        linear_model,
-        Constrained(linear_model, ("groups", "tangent_probe", *CHECKED)),
-        base=True,
-        options=("independent", "forces"),
-        solves=True,
-        guarded=True,
-    ),
+    "linear_model": guarded_row((Q, V, TAU), MODEL, linear_model, ("independent", "forces")),
 }

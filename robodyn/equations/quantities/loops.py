@@ -6,7 +6,6 @@ import numpy as np
 
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import cut_friction
-from robodyn.equations.loops.closure_rows import loop_motion
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
 from robodyn.equations.quantities.common.quantity import (
@@ -76,7 +75,7 @@ def constrained_terms(t: Tracer) -> Results:
 
 def cut_joint_poses(t: Tracer) -> Results:
     """Homogeneous matrix of each closure: its frame on the successor seen from the other."""
-    poses = [loop_motion(t.state, c).X for c in t.setup.closures]
+    poses = [c.motion(t.state).X for c in t.setup.closures]
     return {"X": [pose_rows(X) for X in poses]}
 
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from robodyn.description import Joint
-from robodyn.equations.forces import motor_columns
 from robodyn.equations.forces.between_links import generalised
+from robodyn.equations.forces.motor_friction import motor_friction_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
+from robodyn.equations.mechanism.rotors import Armature
 from robodyn.equations.quantities.common.quantity import TREE_FORCES, A, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.regressor import regressor
+from robodyn.equations.tree.rotor_forces import (
+    armature_forces,
+    coupling_forces,
+    rotor_reactions,
+)
+from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Wrench, summed
 
 #: What resists the motion of a joint, in the order of the parameters: (damping, friction) of each.
 RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
@@ -69,27 +77,50 @@ def dynamic_regressor(t: Tracer) -> Results:
     """``Y`` (nv, parameters), of which the regressor of the bodies is the first part."""
     rows = regressor(t.state, t.a)
     columns = list(_motor_columns(t))
-    return {"Y": [[*row, *(column[k] for column in columns)] for k, row in enumerate(rows)]}
+    return {"Y": [[*row, *(x.get(k, 0.0) for x in columns)] for k, row in enumerate(rows)]}
 
 
-def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
+def _motor_columns(t: Tracer) -> Iterator[dict[int, Number]]:
+    """Forces by speed for a unit of each parameter that is no body's."""
     model, state, s = t.model, t.state, t.setup.friction_speed
     motion = body_motions(state, t.a)
     for motor in model.motors:
-        yield motor_columns.rotor_column(state, t.a, motion, motor)
+        on_carrier: dict[int, Wrench] = {}
+        along = rotor_reactions(motor.rotors, state, t.a, motion, on_carrier)
+        parts = (
+            dict(enumerate(generalised(state, on_carrier))),
+            armature_forces(motor.armature, state, t.a),
+            coupling_forces(motor.couplings, state, t.a),
+            along,
+        )
+        yield _summed(pair for part in parts for pair in part.items())
     for body in _slow(t.setup):
-        yield motor_columns.armature_column(model.nv, body, state, t.a)
+        yield armature_forces((Armature(body.index, 1.0),), state, t.a)
     for unit in RESISTANCES.values():
         for body in _resisted(t.setup):
-            yield motor_columns.resistance_column(model.nv, body, state, *unit, s)
+            joint = state[body.index]
+            own = [-resistance(x, *unit, s) for x in joint.v]
+            yield _summed((k, own[freedom] * ratio) for k, freedom, ratio in joint.ratios)
         for closure in t.setup.cut_joint_friction if t.setup.passive else ():
             alone = replace(closure, damping=unit[0], friction=unit[1])
-            load = cut_friction.friction_wrenches(state, [alone], s)
-            yield [-x for x in generalised(state, load)]
+            load = summed(cut_friction.friction_wrenches(state, [alone], s))
+            yield {k: -x for k, x in enumerate(generalised(state, load))}
     for unit in MOTOR_FRICTION.values():
         for resisting in t.setup.motor_friction:
             one = replace(resisting, viscous=unit[0], coulomb=unit[1])
-            yield motor_columns.motor_friction_column(model.nv, one, state, s)
+            yield _summed(
+                (k, -(force * ratio))
+                for i, force in motor_friction_forces((one,), state, s).items()
+                for k, _, ratio in state[i].ratios
+            )
+
+
+def _summed(forces: Iterable[tuple[int, Number]]) -> dict[int, Number]:
+    """Forces by speed, of which each may have several."""
+    total: dict[int, Number] = {}
+    for k, x in forces:
+        total[k] = total.get(k, 0.0) + x
+    return total
 
 
 def _parameters(t: Tracer) -> int:

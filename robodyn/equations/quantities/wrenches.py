@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from robodyn.equations.loops import cut_friction
-from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
-from robodyn.equations.loops.related import constraint_rows
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
@@ -25,7 +24,7 @@ from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Placement, Wrench
+from robodyn.symbolic.spatial import Placement, Wrench, summed
 
 #: Stands for a joint: what the ground, or the moving base, supplies.
 GROUND = "base"
@@ -116,7 +115,7 @@ def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
         first += c.count
         if len(c.bodies) != 1 or c.bodies[0] is None:
             continue  # the wrenches in several joints are not determined
-        for row, x in zip(constraint_rows(t.state, c), lam, strict=True):
+        for row, x in zip(c.rows(t.state), lam, strict=True):
             for k, slope in row.jacobian.items():
                 forces[c.bodies[0], k] = forces.get((c.bodies[0], k), 0.0) + slope * x
     return forces
@@ -124,10 +123,8 @@ def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
 
 def _body_wrenches(t: Tracer) -> dict[int, Wrench]:
     """What each body gets through its joint, with what closed loops exert on it."""
-    loads = dict(t.wrenches)
-    for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
-        loads[i] = loads.get(i, Wrench()) + F
-    return reactions.body_wrenches(t.state, t.a, loads)
+    of_loops = t.loop_wrenches.items() if "multipliers" in t.numbers else ()
+    return reactions.body_wrenches(t.state, t.a, summed([*t.wrenches.items(), *of_loops]))
 
 
 def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
@@ -140,7 +137,7 @@ def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
         count = c.count
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
-            return closure_wrenches(t.state, c, lam)[2] + _friction_in_cut(t, c)
+            return c.wrenches(t.state, lam)[2] + _friction_in_cut(t, c)
         first += count
     raise KeyError(name)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.guarded import inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, is_zero
 from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 
 
@@ -32,7 +32,7 @@ def factorize(M: Matrix, light: Mapping[int, float] | None = None) -> Factors:
         inverse_D[k] = inverse_of(k, L[k][k])
         for i in range(k - 1, -1, -1):
             scaled = L[k][i] * inverse_D[k]
-            if scaled.__class__ is float and not scaled:
+            if is_zero(scaled):
                 continue
             for j in range(i + 1):
                 L[i][j] -= scaled * L[k][j]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
@@ -93,22 +94,41 @@ def potential_energy(state: State) -> Number:
     return -state.base.g_W.dot(first_moment(state))
 
 
-def kinetic_energy(state: State) -> Number:
-    """Sum over bodies of ``1/2 V . I V``, and over rotors."""
+def kinetic_energy(state: State, chosen: Collection[int] | None = None) -> Number:
+    """Sum over bodies of ``1/2 V . I V``, and over rotors.
+
+    chosen, optional: Bodies. Rotors count with the body that carries them, other armatures with the
+        one that they move.
+    """
     model, V = state.model, twists(state)
-    bodies = [(V[body.index], body.inertia) for body in model]
+    some = {BASE, *range(len(model.bodies))} if chosen is None else chosen
+    inertias = [(body.index, body.inertia) for body in model]
     if state.base.inertia:
-        bodies.append((V[BASE], state.base.inertia))
-    twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
+        inertias.append((BASE, state.base.inertia))
+    twice: Number = sum((V[i].dot(I.momentum(V[i])) for i, I in inertias if i in some), 0.0)
     for armature in model.armature:
+        counted = _counted(model, some, armature.body, armature.inertia)
         for x in state[armature.body].v:
-            twice = twice + x * x * armature.inertia
+            twice = twice + x * x * counted
     for both in model.coupling_inertias:
-        x, y = state[both.first].v[0], state[both.second].v[0]
-        twice = twice + 2.0 * x * y * both.inertia
+        if both.carrier in some:
+            x, y = state[both.first].v[0], state[both.second].v[0]
+            twice = twice + 2.0 * x * y * both.inertia
     for i, P in rotor_momenta(model.rotors, state):
-        twice = twice + 2.0 * V[i].dot(P)
+        if i in some:
+            twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice
+
+
+def _counted(model: MechanismModel, chosen: Collection[int], body: int, armature: Number) -> Number:
+    """The part of what a joint feels of rotors that counts with the chosen bodies."""
+    rotors = [x for x in model.rotors if x.body == body]
+    if all((x.carrier in chosen) == (body in chosen) for x in rotors):
+        return armature if body in chosen else 0.0
+    spins = [(x.carrier in chosen, x.inertia * (x.ratio * x.ratio)) for x in rotors]
+    if body in chosen:  # all but the rotors that other bodies carry
+        return armature - sum(x for here, x in spins if not here)
+    return sum((x for here, x in spins if here), 0.0)
 
 
 def momentum(state: State) -> Wrench:

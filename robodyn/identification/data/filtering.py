@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.errors import SettingsError
-from robodyn.identification.data.independent_motion import refuse_several
+from robodyn.identification.data.independent_motion import expanded, refuse_several
 from robodyn.motion.samples import sample_times, samples
 from robodyn.robot import Robot
 from robodyn.tolerances import EVEN_RECORD
@@ -96,8 +96,6 @@ def _closed(
     reduced = robot.reduced()
     joints = [robot.joints[name] for name in reduced.independent_joints]
     at, own = [joint.q.start for joint in joints], [joint.v.start for joint in joints]
-    q, neutral, near = np.empty_like(x), robot.neutral(), robot.assemble(x[0], beyond_limits=True)
-    for k, u in enumerate((x - neutral)[:, at]):
-        q[k] = near = reduced.expand(u, near)
-    v = reduced.expand_velocity(q, dx[:, own])
-    return q, v, reduced.expand_acceleration(q, dx[:, own], ddx[:, own])
+    near = robot.assemble(x[0], beyond_limits=True)
+    u = (x - robot.neutral())[:, at]
+    return expanded(reduced, u, dx[:, own], ddx[:, own], near)

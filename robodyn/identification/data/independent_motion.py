@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyError
+from robodyn.minimal.reduced import ReducedRobot
 from robodyn.robot import Robot
 from robodyn.tolerances import FOLLOWER_LIMIT_EXCESS
 
@@ -91,12 +92,8 @@ class ReducedJoints:
 
     def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
         """States of all joints; ``None`` where loops do not close."""
-        q, near = np.empty((len(u), self.robot.nq)), self.robot.neutral()
         try:
-            for k, x in enumerate(u):
-                q[k] = near = self._reduced.expand(x - self._neutral, near)
-            v = self._reduced.expand_velocity(q, du)
-            return q, v, self._reduced.expand_acceleration(q, du, ddu)
+            return expanded(self._reduced, u - self._neutral, du, ddu, self.robot.neutral())
         except RobodynError:
             return None
 
@@ -112,6 +109,17 @@ class ReducedJoints:
         forces = np.einsum("nij,nj->ni", self.robot.mass_matrix(q), a)
         forces += self.robot.bias_forces(q, v)
         return np.asarray(np.einsum("nij,nj->ni", self._reduced.torque_map(q), forces))
+
+
+def expanded(
+    reduced: ReducedRobot, u: FloatArray, du: FloatArray, ddu: FloatArray, near: FloatArray
+) -> States:
+    """States of all joints, sample after sample, the first one near a posture."""
+    q = np.empty((len(u), len(near)))
+    for k, x in enumerate(u):
+        q[k] = near = reduced.expand(x, near)
+    v = reduced.expand_velocity(q, du)
+    return q, v, reduced.expand_acceleration(q, du, ddu)
 
 
 class IndependentJoints:

@@ -139,6 +139,10 @@ class CondensedEquations:
     samples: int
     given: FloatArray
 
+    def weighted(self, noise: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """All rows in units of their noise (u,), one after the other."""
+        return (self.W / noise[:, None]).reshape(-1, self.W.shape[-1]), (self.y / noise).ravel()
+
 
 def _triangular(A: FloatArray) -> FloatArray:
     """The factor R of ``A = Q R``, by blocks of rows one after another."""

@@ -124,9 +124,7 @@ def identify(
     [Gautier 1991] for base parameters, [Lee, Wensing and Park 2020] for consistent ones.
     """
     data = measured(robot, data)
-    prior = number("prior", prior)
-    if not 0.0 < prior < np.inf:
-        raise SettingsError(f"prior is {prior!r}, expected a positive number")
+    prior = checked_prior(prior)
     chosen = selected(robot, parameters)
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
@@ -143,6 +141,14 @@ def identify(
     return Identified(
         robot, base, described.values, found.covariance, found.noise, known.names, values, unseen
     )
+
+
+def checked_prior(given: float) -> float:
+    """The weight of the description, checked."""
+    prior = number("prior", given)
+    if not 0.0 < prior < np.inf:
+        raise SettingsError(f"prior is {prior!r}, expected a positive number")
+    return prior
 
 
 def _check_branches(robot: Robot, W: FloatArray, described: BaseParameters) -> None:
@@ -269,8 +275,7 @@ def _consistent(
     robot: Robot, chosen: NDArray[np.intp], at: CondensedEquations, found: Fit, prior: float
 ) -> FloatArray:
     """Physically consistent parameters of bodies, rotors and joints."""
-    W = (at.W / found.noise[:, None]).reshape(-1, len(chosen))
-    y = (at.y / found.noise).ravel()
+    W, y = at.weighted(found.noise)
     p0 = robot.dynamic_parameters
     start, bodies, left = p0[chosen], [], np.ones(len(chosen), bool)
     for body in range(len(robot.body_names)):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect, number
+from robodyn.arrays import expect
 from robodyn.caller import warn
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
@@ -30,6 +30,7 @@ from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import CondensedEquations, equations
 from robodyn.identification.estimation.identify import (
     PRIOR,
+    checked_prior,
     estimated,
     noise_of,
     of_all_parameters,
@@ -200,9 +201,7 @@ def identify_payload(
     (1.5, [0.1, 0.02])
     """
     data = measured(robot, data)
-    prior = number("prior", prior)
-    if not 0.0 < prior < np.inf:
-        raise SettingsError(f"prior is {prior!r}, expected a positive number")
+    prior = checked_prior(prior)
     body = body_of(robot, link)
     first = len(PARAMETERS) * robot.body_names.index(body)
     chosen = np.arange(first, first + len(PARAMETERS))
@@ -238,13 +237,14 @@ def _possible(
     at: CondensedEquations, found: Fit, reference: FloatArray, start: FloatArray, prior: float
 ) -> tuple[FloatArray, bool]:
     """Ten parameters of a physical body nearest to a reference; whether the search has ended."""
-    W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
+    W, y = at.weighted(found.noise)
     ten = np.arange(len(PARAMETERS))
     nothing = np.zeros(0, np.intp)
     body = UnknownInertia(ten, ten, reference)
-    return nearest_possible(W, (at.y / found.noise).ravel(), [body], nothing, start, prior)
+    return nearest_possible(W, y, [body], nothing, start, prior)
 
 
 def _misfit(at: CondensedEquations, found: Fit, p: FloatArray) -> float:
     """Half the sum of squared residuals in units of the noise, as `nearest_possible` has it."""
-    return 0.5 * float((((at.W @ p - at.y) / found.noise) ** 2).sum())
+    W, y = at.weighted(found.noise)
+    return 0.5 * float(((W @ p - y) ** 2).sum())

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from robodyn.array_types import FloatArray
+from robodyn.joints.common.jet import Jet
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -70,23 +71,29 @@ class Cut:
     vector: bool = False
 
 
-def along(m: RelativeMotion, e: Vec3) -> Row:
-    """Component of the position along an axis of F."""
+def position_along(m: RelativeMotion, e: Vec3) -> Jet:
+    """Component of the position of G along an axis of F."""
     slopes = {k: e.dot(v) for k, (v, _) in m.columns.items()}
-    return Row(e.dot(m.X.p), slopes, e.dot(m.dv))
+    return Jet(e.dot(m.X.p), slopes, e.dot(m.v), e.dot(m.dv))
+
+
+def product(m: RelativeMotion, a: Vec3, b_G: Vec3) -> Jet:
+    """``a . b`` of an axis of F and one of G."""
+    b = m.X.R * b_G
+    axis = b.cross(a)
+    slopes = {k: axis.dot(w) for k, (_, w) in m.columns.items()}
+    bias = m.w.cross(b).cross(a).dot(m.w) + axis.dot(m.dw)
+    return Jet(a.dot(b), slopes, axis.dot(m.w), bias)
+
+
+def along(m: RelativeMotion, e: Vec3) -> Row:
+    """No way along an axis of F."""
+    return position_along(m, e).row
 
 
 def product_row(m: RelativeMotion, a: Vec3, b_G: Vec3, at_zero: float = 0.0) -> Row:
     """``a . b - at_zero`` of an axis of F and one of G."""
-    b = m.X.R * b_G
-    axis = b.cross(a)
-    turning = m.w.cross(b).cross(a)
-    slopes = {k: axis.dot(w) for k, (_, w) in m.columns.items()}
-    return Row(a.dot(b) - at_zero, slopes, turning.dot(m.w) + axis.dot(m.dw))
-
-
-def _negative(row: Row) -> Row:
-    return Row(-row.residual, {k: -x for k, x in row.jacobian.items()}, -row.bias)
+    return (product(m, a, b_G) - at_zero).row
 
 
 def position(m: RelativeMotion) -> list[Row]:
@@ -96,9 +103,9 @@ def position(m: RelativeMotion) -> list[Row]:
 
 def parallel(m: RelativeMotion) -> list[Row]:
     """Z of G along z of F: the rows turn about x and y."""
-    return [_negative(product_row(m, EY, EZ)), product_row(m, EX, EZ)]
+    return [(-product(m, EY, EZ)).row, product(m, EX, EZ).row]
 
 
 def aligned(m: RelativeMotion) -> list[Row]:
     """All axes of G along those of F."""
-    return [*parallel(m), _negative(product_row(m, EX, EY))]
+    return [*parallel(m), (-product(m, EX, EY)).row]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from robodyn.symbolic import scalar
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 
 
@@ -62,6 +63,11 @@ class Jet:
         )
 
     __rmul__ = __mul__
+
+    @property
+    def row(self) -> Row:
+        """The constraint that it is zero."""
+        return Row(self.value, dict(self.slopes), self.bias)
 
     @property
     def inverse(self) -> Jet:

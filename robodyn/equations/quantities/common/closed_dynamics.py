@@ -86,8 +86,7 @@ def _hybrid(t: Tracer) -> tuple[Results, list[Number]]:
 def if_hybrid_is_regular(t: Tracer, a: list[Number]) -> list[Number]:
     """Accelerations, some NaN if those of free speeds are not determined."""
     if "probe" in t.options:
-        free = [k for k in range(t.model.nv) if k not in t.options["controlled"]]
-        a = if_rows_are_regular(t, a, free, t.options["probe"])
+        a = if_rows_are_regular(t, a, t.free, t.options["probe"])
     return if_closed_state(t, a)
 
 
@@ -105,7 +104,7 @@ def loop_corrections(t: Tracer) -> Results:
     controlled = frozenset(t.options["controlled"])
     rows = t.rows if long_linkages.preferred(t, controlled) else t.turned_rows.rows
     gaps = [row.residual for row in rows]
-    rates = [sum((x * t.v[k] for k, x in row.jacobian.items()), row.offset) for row in rows]
+    rates = [row.rate(t.v) for row in rows]
     dq, dv = least_changes(t, controlled, rows, [gaps, rates])
     return {"dq": dq, "dv": dv, "gap": sqrt(sum((x * x for x in gaps), 0.0))}
 
@@ -152,7 +151,7 @@ def inverse_dynamics(t: Tracer) -> Results:
 
 def _gap(t: Tracer) -> list[Number]:
     """Accelerations at which ``a`` opens the loops."""
-    return [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in t.rows]
+    return [row.acceleration(t.a) for row in t.rows]
 
 
 def if_motors_can(t: Tracer, values: list[Number]) -> list[Number]:

@@ -80,14 +80,14 @@ def hybrid_dynamics(t: Tracer) -> Results:
     a, tau = t.zeros, t.zeros
     for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
         a[k] = x
-    for k, x in zip(_others(t, controlled), t.numbers["tau_free"], strict=True):
+    for k, x in zip(t.free, t.numbers["tau_free"], strict=True):
         tau[k] = x
     system = _System(t, controlled, a, tau)
     guarded = closed_dynamics.if_hybrid_is_regular(t, system.a) if system.rows else system.a
     by = {name: system.by_state(name) for name in "qv"}
     by |= {"a_controlled": system.by_accelerations(), "tau_free": system.by_forces()}
     if t.options.get("all_columns"):
-        places = {"a_controlled": controlled, "tau_free": _others(t, controlled)}
+        places = {"a_controlled": controlled, "tau_free": t.free}
         for name, own in places.items():
             da, dtau = by[name]
             by[name] = _spread(da, own, t.zeros), _spread(dtau, own, t.zeros)
@@ -95,10 +95,6 @@ def hybrid_dynamics(t: Tracer) -> Results:
     for name, (da, dtau) in by.items():
         found[f"d a / d {name}"], found[f"d tau / d {name}"] = da, dtau
     return found
-
-
-def _others(t: Tracer, speeds: Sequence[int]) -> list[int]:
-    return [k for k in range(t.model.nv) if k not in speeds]
 
 
 class _System:
@@ -115,12 +111,10 @@ class _System:
         self.rows: Sequence[Row] = t.rows if "rows" in t.options else ()
         self._M = composite_body.mass_matrix(t.state)
         #: Over the free speeds.
-        self.free = closed_dynamics.system_of(t, self.rows, _others(t, controlled))
+        self.free = closed_dynamics.system_of(t, self.rows, t.free)
         g = newton_euler.inverse_dynamics(t.state, a, t.wrenches)
         g = [x - p - y for x, p, y in zip(g, t.passive(), tau, strict=True)]
-        c = [dot(list(K.values()), [a[k] for k in K]) for K in (x.jacobian for x in self.rows)]
-        c = [x + row.bias for x, row in zip(c, self.rows, strict=True)]
-        moved, forces, self.multipliers = self._changes(g, c)
+        moved, forces, self.multipliers = self._changes(g, [x.acceleration(a) for x in self.rows])
         #: Of all speeds.
         self.a = [x + y for x, y in zip(a, moved, strict=True)]
         self.tau = [x + y for x, y in zip(tau, forces, strict=True)]
@@ -129,7 +123,7 @@ class _System:
         self, dg: Sequence[Number], dc: Sequence[Number]
     ) -> tuple[list[Number], list[Number], list[Number]]:
         """Of free accelerations, controlled forces and multipliers, as `g` and `c` change."""
-        da, lam = self.free.solve([-dg[k] for k in _others(self._t, self._controlled)], dc)
+        da, lam = self.free.solve([-dg[k] for k in self._t.free], dc)
         dtau = self._t.zeros
         for k in self._controlled:
             felt = dot(self._M[k], da) - dot([row.jacobian.get(k, 0.0) for row in self.rows], lam)
@@ -188,7 +182,7 @@ class _System:
 
     def by_forces(self) -> tuple[Matrix, Matrix]:
         """Derivatives by the forces of free speeds."""
-        columns, free = [], _others(self._t, self._controlled)
+        columns, free = [], self._t.free
         for j in free:
             unit = [-float(k == j) for k in range(self._t.model.nv)]
             a, tau, _ = self._changes(unit, [0.0] * len(self.rows))

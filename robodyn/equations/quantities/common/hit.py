@@ -56,9 +56,7 @@ def fitted(t: Tracer, M: Matrix) -> list[Number]:
     """Changes of speeds that satisfy the loops, as if these closed just before the impact."""
     if not t.options.get("rows"):
         return t.zeros
-    opening = [dot(list(row.jacobian.values()), [t.v[k] for k in row.jacobian]) for row in t.rows]
-    rates = [x + row.offset for x, row in zip(opening, t.rows, strict=True)]
-    return jumps(t, M, t.zeros, rates)[0]
+    return jumps(t, M, t.zeros, [row.rate(t.v) for row in t.rows])[0]
 
 
 def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
@@ -71,9 +69,8 @@ def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
     gaps = [t.gaps[k].residual for k in t.setup.position_rows]
     values = if_not_negative(values, LOOP_DRIFT**2 - dot(gaps, gaps))
     if "tangent_probe" in t.options:
-        probe, controlled = t.options["tangent_probe"], t.options["controlled"]
-        free = [k for k in range(t.model.nv) if k not in controlled]
-        values = closed_dynamics.if_rows_are_regular(t, values, free, probe)
+        probe = t.options["tangent_probe"]
+        values = closed_dynamics.if_rows_are_regular(t, values, t.free, probe)
     return closed_dynamics.if_forward_is_regular(t, values)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from robodyn.equations.elimination.articulated_loops import ArticulatedLoops, LoopRow
 from robodyn.equations.elimination.singularity import Probe
-from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import articulated_body
@@ -91,7 +91,7 @@ def conditioning(t: Tracer, controlled: frozenset[int], probe: Probe) -> Number:
 
 def _wrenches(t: Tracer, closure: Closure, row: int) -> dict[int, Wrench]:
     unit = [float(k == row) for k in range(closure.count)]
-    on_predecessor, on_successor, _ = closure_wrenches(t.state, closure, unit)
+    on_predecessor, on_successor, _ = closure.wrenches(t.state, unit)
     return {closure.predecessor: on_predecessor, closure.successor: on_successor}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number, Scalar, dot, where
+from robodyn.symbolic.scalar import Number, dot, is_zero, where
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import SECOND_MOBILITY, THIRD_MOBILITY
 
@@ -48,7 +48,7 @@ class PseudoInverse:
     def times(self, b: Vec3) -> Vec3:
         """The solution."""
         Wb, e1, e2 = self._of(b), self.trace, self._e2
-        inverse = 1.0 / e2 if _is_there(e2) else 0.0
+        inverse = 1.0 / e2 if not is_zero(e2) else 0.0
         of_two = ((Wb * e1 - self._of(Wb)) * (inverse * e1) - Wb) * inverse
         of_one, of_three = Wb * (1.0 / (e1 * e1)), self._eliminated(b)
         ways = zip(of_one, of_two, of_three, strict=True)
@@ -62,20 +62,16 @@ class PseudoInverse:
         W, x = [list(row) for row in self._W], list(b)
         for k in range(3):
             for i in range(k + 1, 3):
-                known = _is_there(W[i][k]) and _is_there(W[k][k])
+                known = not (is_zero(W[i][k]) or is_zero(W[k][k]))
                 factor = W[i][k] / W[k][k] if known else 0.0
                 for j in range(k + 1, 3):
                     W[i][j] = W[i][j] - factor * W[k][j]
                 x[i] = x[i] - factor * x[k]
         for k in (2, 1, 0):
             rest = dot(W[k][k + 1 :], x[k + 1 :])
-            x[k] = (x[k] - rest) / W[k][k] if _is_there(W[k][k]) else 0.0
+            x[k] = (x[k] - rest) / W[k][k] if not is_zero(W[k][k]) else 0.0
         return Vec3(*x)
 
 
 def _minor(W: Matrix, i: int, j: int) -> Number:
     return W[i][i] * W[j][j] - W[i][j] * W[i][j]
-
-
-def _is_there(x: Number) -> bool:
-    return isinstance(x, Scalar) or bool(x)

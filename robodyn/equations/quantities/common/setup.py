@@ -8,8 +8,8 @@ from functools import cached_property
 
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure, Coupled
+from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.constraint_violation import longest_link, row_units, speed_units
-from robodyn.equations.loops.related import Related
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.force_elements.common.link_element import LinkElement
@@ -65,12 +65,12 @@ class Setup:
     @property
     def closed(self) -> bool:
         """Whether there are constraints besides the joints of the tree."""
-        return bool(self.closures or self.coupled or self.constraints)
+        return bool(self.ties)
 
     @property
-    def ties(self) -> tuple[Closure | Related, ...]:
-        """Constraints that may be functions: they may depend on time, or on speeds alone."""
-        return (*self.closures, *self.constraints)
+    def ties(self) -> tuple[Closure | Coupled | Related, ...]:
+        """All of them, in the order of their rows."""
+        return (*self.closures, *self.coupled, *self.constraints)
 
     @cached_property
     def moves_by_itself(self) -> bool:
@@ -100,17 +100,12 @@ class Setup:
     @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
-        counts = [(c.name, c.count) for c in self.closures]
-        counts += [(c.name, 1) for c in self.coupled]
-        counts += [(c.name, c.count) for c in self.constraints]
-        return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
+        return tuple(f"{c.name}[{k}]" for c in self.ties for k in range(c.count))
 
     @property
     def position_rows(self) -> tuple[int, ...]:
         """Rows that constrain positions too: all but nonholonomic ones."""
-        holonomic = [x for c in self.closures for x in c.holonomic]
-        holonomic += [True for _ in self.coupled]
-        holonomic += [x for c in self.constraints for x in c.holonomic]
+        holonomic = (x for c in self.ties for x in c.holonomic)
         return tuple(k for k, is_position in enumerate(holonomic) if is_position)
 
     @cached_property

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.forces.motor_friction import motor_friction_forces
 from robodyn.equations.loops import cut_friction
-from robodyn.equations.loops.closure_rows import (
-    closure_gap,
-    closure_rows,
-    closure_wrenches,
-    coupled_row,
-    stabilised,
-)
+from robodyn.equations.loops.closure_rows import Coupled, stabilised
+from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.constraint_violation import (
     gap_of_row,
     gaps,
     violation,
 )
 from robodyn.equations.loops.limb_axes import TurnedRows, turned_rows
-from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, JointAtState, State, evaluate_joints
@@ -41,7 +36,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, edge_of, inputs
-from robodyn.symbolic.spatial import Placement, Twist, Wrench
+from robodyn.symbolic.spatial import Placement, Twist, Wrench, summed
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
@@ -174,6 +169,12 @@ class Tracer:
         """No speed, or no acceleration."""
         return [0.0] * self.model.nv
 
+    @cached_property
+    def free(self) -> list[int]:
+        """Speeds that are not controlled."""
+        controlled = self.options.get("controlled", ())
+        return [k for k in range(self.model.nv) if k not in controlled]
+
     @property
     def v(self) -> list[Number]:
         """Speeds, zero where the quantity does not depend on them."""
@@ -210,13 +211,14 @@ class Tracer:
     @cached_property
     def wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches from outside and of springs on bodies, the base too, about their origins."""
-        total = dict(self.passive_wrenches)
-        for place in self.options.get("wrenches", ()):
-            w = self.numbers[f"wrench:{place}"]
-            given = Wrench(Vec3(*w[:3]), Vec3(*w[3:]))
-            body, F = from_outside.on_body(self.state, place, given, self.link)
-            total[body] = total[body] + F if body in total else F
-        return total
+        given = [
+            (place, self.numbers[f"wrench:{place}"]) for place in self.options.get("wrenches", ())
+        ]
+        from_user = [
+            from_outside.on_body(self.state, place, Wrench(Vec3(*w[:3]), Vec3(*w[3:])), self.link)
+            for place, w in given
+        ]
+        return summed([*self.passive_wrenches.items(), *from_user])
 
     @cached_property
     def held_by_world(self) -> bool:
@@ -250,12 +252,12 @@ class Tracer:
     @cached_property
     def all_rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names."""
-        return self._all_rows(closure_rows)
+        return self._of_all([c.rows(self.state) for c in self.setup.ties])
 
     @cached_property
     def gaps(self) -> Sequence[Row]:
         """Gaps of all constraints, in a measure that vanishes only if loops are closed."""
-        return self._all_rows(closure_gap)
+        return self._of_all([c.gaps(self.state) for c in self.setup.ties])
 
     @cached_property
     def violation(self) -> tuple[Number, Number]:
@@ -263,33 +265,32 @@ class Tracer:
         state, setup, v = self.state, self.setup, self.v
         along = self._along_limbs.get
         found = [gap for k, c in enumerate(setup.closures) for gap in gaps(state, c, along(k))]
-        rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rest += [row for c in setup.constraints for row in constraint_rows(state, c)]
-        found += [gap_of_row(row, v) for row in rest]
+        others: tuple[Coupled | Related, ...] = (*setup.coupled, *setup.constraints)
+        found += [gap_of_row(row, v) for c in others for row in c.rows(state)]
         given = self.given
         return violation(found, given.row_units, v, given.speed_units)
 
-    def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
-        state, setup = self.state, self.setup
-        rows = [row for c in setup.closures for row in of_closure(state, c)]
-        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rows += [row for c in setup.constraints for row in constraint_rows(state, c)]
-        for k in setup.idle_rows:  # what rounding leaves of zero is no slope
+    def _of_all(self, found: Sequence[Sequence[Row]]) -> list[Row]:
+        """Rows of all constraints."""
+        rows = [*chain.from_iterable(found)]
+        for k in self.setup.idle_rows:  # what rounding leaves of zero is no slope
             rows[k] = replace(rows[k], jacobian={})
         return rows
 
     @cached_property
     def loop_wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches of cut joints on bodies, given their multipliers."""
-        total: dict[int, Wrench] = {}
-        first, state = 0, self.state
-        for c in self.setup.closures:
-            lam = self.numbers["multipliers"][first : first + c.count]
-            first += len(lam)
-            on_predecessor, on_successor, _ = closure_wrenches(state, c, lam)
-            for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):
-                total[body] = total[body] + F if body in total else F
-        return total
+
+        def all_of_them() -> Iterator[tuple[int, Wrench]]:
+            first = 0
+            for c in self.setup.closures:
+                lam = self.numbers["multipliers"][first : first + c.count]
+                first += len(lam)
+                on_predecessor, on_successor, _ = c.wrenches(self.state, lam)
+                yield c.predecessor, on_predecessor
+                yield c.successor, on_successor
+
+        return summed(all_of_them())
 
     def link(self, name: str) -> tuple[int, Placement]:
         """Body that carries a link, and the link frame on it."""
@@ -301,21 +302,17 @@ class Tracer:
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches on bodies by elements and laws between links, cut joints and the ground."""
-        total = between_links.wrenches(self.state, self.link_elements)
-        if self.setup.passive:
-            setup = self.setup
-            friction = cut_friction.friction_wrenches(
-                self.state, setup.cut_joint_friction, setup.friction_speed
+        setup, state = self.setup, self.state
+        cut = setup.cut_joint_friction if setup.passive else ()
+        return summed(
+            chain(
+                between_links.wrenches(state, self.link_elements),
+                cut_friction.friction_wrenches(state, cut, setup.friction_speed),
+                between_links.wrenches(state, self.ground),
+                laws.wrenches(state, self.laws, self.link),
+                planets.wrenches(state, setup.planets, setup.free_rotors),
             )
-            for body, F in friction.items():
-                total[body] = total[body] + F if body in total else F
-        for body, F in between_links.wrenches(self.state, self.ground).items():
-            total[body] = total[body] + F if body in total else F
-        given = [*laws.wrenches(self.state, self.laws, self.link).items()]
-        given += planets.wrenches(self.state, self.setup.planets, self.setup.free_rotors).items()
-        for body, F in given:
-            total[body] = total[body] + F if body in total else F
-        return total
+        )
 
     @cached_property
     def laws(self) -> Sequence[ForceLaw]:
@@ -335,20 +332,26 @@ class Tracer:
 
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
-        setup = self.setup
-        return in_joints.passive_forces(
-            self.state, setup.friction_speed, setup.passive, self.laws, setup.motor_friction
-        )
+        tau = self.zeros
+        for body in self.model:
+            forces = self.passive_of(body)
+            for k, freedom, ratio in self.state[body.index].ratios:
+                tau[k] = tau[k] + forces[freedom] * ratio
+        return tau
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
-        setup = self.setup
-        state = self.state[body.index]
-        own = in_joints.joint_forces(body, state, setup.friction_speed, setup.passive)
-        given = laws.along_joint(self.laws, body, state, self.state.t)
-        shared = motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
+        setup, joint, shared = self.setup, self.state[body.index], self._motor_friction
+        own = in_joints.joint_forces(body, joint, setup.friction_speed, setup.passive)
+        given = laws.along_joint(self.laws, body, joint, self.state.t)
         own = [x + y for x, y in zip(own, given, strict=True)]
         return [own[0] + shared[body.index]] if body.index in shared else own
+
+    @cached_property
+    def _motor_friction(self) -> Mapping[int, Number]:
+        """Of motors that several joints turn, along the joint of each body."""
+        setup = self.setup
+        return motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -69,8 +69,7 @@ def with_controlled(t: Tracer, sweep: Sweep) -> dict[str, list[Number]]:
     a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
     for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
         a[k] = x
-    free = [k for k in range(t.model.nv) if k not in controlled]
-    for k, x in zip(free, t.numbers["tau_free"], strict=True):
+    for k, x in zip(t.free, t.numbers["tau_free"], strict=True):
         given[k], tau[k] = x, x + own[k]
     mask = frozenset(controlled)
     a, tau = sweep(a, tau, mask)
