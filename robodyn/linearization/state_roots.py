@@ -16,11 +16,7 @@ from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import (
-    EQUILIBRIUM_ACCELERATION,
-    NEXT_TO_SINGULAR,
-    STATIONARY_DIRECTION,
-)
+from robodyn.tolerances import EQUILIBRIUM_ACCELERATION, NEXT_TO_SINGULAR, STATIONARY_DIRECTION
 
 #: Iterations, how often a step is shortened in each, and the least damping that does it.
 ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8

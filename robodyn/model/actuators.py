@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import (
-    Actuator,
-    Inertia,
-    Joint,
-    Link,
-    Mechanism,
-    Rotor,
-)
+from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Rotor
 from robodyn.description.coupled_motors import motor_ratios
 from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
