@@ -23,7 +23,11 @@ from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.shared import Bound, partly_used
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
-from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
+from robodyn.codegen.vectorcall.vectorcall_type import (
+    VectorcallType,
+    never_changed,
+    vectorcall_type,
+)
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.literals import Precision
 from robodyn.symbolic.derivative import jacobian
@@ -114,12 +118,7 @@ class Function(Generic[Result]):
                 else Kernels(CompiledCode(source, dtype), dtype, table)
             )
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # machine code points into the signature, which has to stay
-        raise AttributeError(f"a Function is never changed ({name!r})")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Function is never changed ({name!r})")
+    __setattr__ = __delattr__ = never_changed("a Function")
 
     def _fast_table(self) -> Table | None:
         """Table of this function for calls by machine code; ``None`` if there are none."""
