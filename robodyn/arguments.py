@@ -240,7 +240,7 @@ def _check(kind: Any) -> Check | None:
         return functools.partial(_one_of, known) if len(known) == len(checks) else None
     if isinstance(kind, type) and kind not in (Any, object):
         if _methods(kind) is None:
-            return functools.partial(_instance, kind)
+            return lambda name, given: expect(name, given, kind)
     return None  # of a protocol alone, whoever uses it says what is missing
 
 
@@ -288,10 +288,6 @@ def _check_of_methods(kind: Any) -> Check | None:
 def _has_methods(methods: Sequence[str], name: str, given: Any) -> None:
     if not all(callable(getattr(given, method, None)) for method in methods):
         raise mismatch(name, given, f"an object with {' and '.join(methods)}")
-
-
-def _instance(kind: type, name: str, given: Any) -> None:
-    expect(name, given, kind)
 
 
 def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:

@@ -79,6 +79,7 @@ from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
 from robodyn.parts.driven import check_state, driven, forces_at
+from robodyn.parts.joint_loads import roles_without
 from robodyn.parts.joint_table import joint_table
 from robodyn.parts.postures import assembled, one_guess
 from robodyn.results import (
@@ -2836,7 +2837,9 @@ class Robot:
         >>> [float(wrenches[name][2].round(6)) for name in ("shoulder", "elbow", "base")]
         [19.62, 9.81, 19.62]
         """
-        return self._now.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+        roles = roles_without(self._model, a, controlled, tau, locked)
+        find = self._now.joint_forces
+        return find.at(q, v, a, joints, roles, wrenches=wrenches, base=base)
 
     def measure(
         self,
@@ -2892,7 +2895,7 @@ class Robot:
         >>> {name: round(float(x[2]), 3) for name, x in shown.items()}  # along z: 9.81 + 1.5
         {'imu': 11.31, 'flange': 11.31}
         """
-        return self._now.measurements.at(q, v, a, tau, sensors, wrenches, base)
+        return self._now.measurements.at(q, v, a, tau, sensors, wrenches=wrenches, base=base)
 
     # -- impacts ----------------------------------------------------------------------------------
 
@@ -3491,7 +3494,7 @@ class Robot:
         >>> bool(abs(tau - robot.inverse_dynamics(q, v, a)).max() < 1e-12)
         True
         """
-        return self._now.motors.motor_torques(q, v, a, wrenches, base)
+        return self._now.motors.motor_torques(q, v, a, wrenches=wrenches, base=base)
 
     def motor_power(
         self,
@@ -3528,7 +3531,7 @@ class Robot:
         >>> bool(abs(robot.motor_power(q, v, a) - power).max() < 1e-12)
         True
         """
-        return self._now.motors.motor_power(q, v, a, wrenches, base)
+        return self._now.motors.motor_power(q, v, a, wrenches=wrenches, base=base)
 
     # -- closed loops -----------------------------------------------------------------------------
 

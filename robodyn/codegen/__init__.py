@@ -5,22 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robodyn.codegen.function import Function
-    from robodyn.codegen.llvm.batches.threads import get_num_threads, set_num_threads
-    from robodyn.codegen.llvm.compilation.mode import get_compilation, set_compilation
-    from robodyn.codegen.llvm.target.once import Memo, making
-    from robodyn.codegen.method_table import MethodTable
-
-__all__ = [
-    "Function",
-    "Memo",
-    "MethodTable",
-    "get_compilation",
-    "get_num_threads",
-    "making",
-    "set_compilation",
-    "set_num_threads",
-]
+    from robodyn.codegen.function import Function as Function
+    from robodyn.codegen.llvm.batches.threads import get_num_threads as get_num_threads
+    from robodyn.codegen.llvm.batches.threads import set_num_threads as set_num_threads
+    from robodyn.codegen.llvm.compilation.mode import get_compilation as get_compilation
+    from robodyn.codegen.llvm.compilation.mode import set_compilation as set_compilation
+    from robodyn.codegen.llvm.target.once import Memo as Memo
+    from robodyn.codegen.llvm.target.once import making as making
+    from robodyn.codegen.method_table import MethodTable as MethodTable
 
 #: Where public names are defined. They are imported when they are first used: the process that
 #: compiles in the background needs little of this package.

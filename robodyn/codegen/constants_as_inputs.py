@@ -48,11 +48,11 @@ class _SameOperations(Generic[Made]):
         """Code for a program, and its constants that are inputs; ``None`` for other operations."""
         if not _same_operations(self.program, program):
             return None
-        found = _differing(self.program.graph, program.graph)
-        if not found:
+        own, other = self.program.graph.value, program.graph.value
+        if own == other:
             return self.plain, np.zeros(0)
-        places = tuple(sorted({*self._places, *found}))
-        values = [program.graph.value[node] for node in places]
+        places = tuple(sorted({*self._places, *(x for x in own if own[x] != other[x])}))
+        values = [other[node] for node in places]
         if len(places) > MOST or ByPrecision in map(type, values):
             return None
         if places != self._places:
@@ -131,13 +131,6 @@ def _same(one: Program, other: Program) -> bool:
         return True
     same = one.results == other.results and one.graph.value == other.graph.value
     return same and _same_operations(one, other)
-
-
-def _differing(one: Graph, other: Graph) -> list[int]:
-    """Nodes whose constants differ."""
-    if one.value == other.value:
-        return []
-    return [node for node, value in one.value.items() if value != other.value[node]]
 
 
 _FUNCTIONS: ConstantsAsInputs[Function | SharedCode] = ConstantsAsInputs(

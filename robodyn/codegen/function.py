@@ -17,13 +17,17 @@ from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import apart, as_inputs, as_outputs, check_count, rows
 from robodyn.codegen.calls.call_signature import CallSignature
 from robodyn.codegen.calls.symbols import call_with_symbols, symbolic_array
-from robodyn.codegen.kernels import Code, CompiledCode, Kernels
+from robodyn.codegen.kernels import CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.target.once import once
-from robodyn.codegen.shared import Bound, BoundCode, partly_used
+from robodyn.codegen.shared import Bound, partly_used
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
-from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
+from robodyn.codegen.vectorcall.vectorcall_type import (
+    VectorcallType,
+    never_changed,
+    vectorcall_type,
+)
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.literals import Precision
 from robodyn.symbolic.derivative import jacobian
@@ -108,14 +112,13 @@ class Function(Generic[Result]):
         own["code_inputs"] = _code_inputs(source)
         own["table"] = table = self._fast_table()
         for dtype in ("double", "float"):
-            own[f"_{dtype}"] = Kernels(_code(source, dtype), dtype, table)
+            own[f"_{dtype}"] = (
+                source.kernels(dtype, table)
+                if isinstance(source, Bound)
+                else Kernels(CompiledCode(source, dtype), dtype, table)
+            )
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # machine code points into the signature, which has to stay
-        raise AttributeError(f"a Function is never changed ({name!r})")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Function is never changed ({name!r})")
+    __setattr__ = __delattr__ = never_changed("a Function")
 
     def _fast_table(self) -> Table | None:
         """Table of this function for calls by machine code; ``None`` if there are none."""
@@ -443,12 +446,6 @@ def _code_inputs(source: Program | Bound) -> tuple[Port, ...]:
     if isinstance(source, Bound) and source.rows:
         return source.code.for_rows.program.inputs
     return source.inputs
-
-
-def _code(source: Program | Bound, dtype: str) -> Code:
-    if not isinstance(source, Bound):
-        return CompiledCode(source, dtype)
-    return source.code.for_rows.compiled(dtype) if source.rows else BoundCode(source, dtype)
 
 
 @once

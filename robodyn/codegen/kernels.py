@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from robodyn.codegen.llvm.cache.object_code import program_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir, simple_ir
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target
+from robodyn.codegen.trampolines import Trampoline
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
@@ -27,19 +28,6 @@ STACK, MOST_STACK = 4, 80_000
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: ``f(pointers)``, too short to give the lock away.
 _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-
-
-class Code(Protocol):
-    """Interface of machine code, which is compiled when its symbols are used."""
-
-    def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
-
-    def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
-        """Address in the code that can be had first; the one in the full code is told later.
-
-        Both are valid as long as the code lives.
-        """
 
 
 class CompiledCode:
@@ -60,7 +48,10 @@ class CompiledCode:
             return code.address(name)
 
     def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
-        """Address in the code that can be had first; the one in the full code is told later."""
+        """Address in the code that can be had first; the one in the full code is told later.
+
+        Both are valid as long as the code lives.
+        """
         with making():
             code = self._code(kind)
             code.when_full(lambda: replaced(code.address(name)))
@@ -92,18 +83,36 @@ class Kernels:
 
     dtype {"double", "float"}
     table: Of the call entry, which gets the address of each kernel.
+    trampoline, optional: Makes what calls kernels with the numbers of one robot as their last
+        input.
     """
 
-    def __init__(self, code: Code, dtype: str, table: Table | None) -> None:
+    def __init__(
+        self,
+        code: CompiledCode,
+        dtype: str,
+        table: Table | None,
+        trampoline: Callable[[], Trampoline] | None = None,
+    ) -> None:
         self._code, self._dtype, self._table = code, dtype, table
+        self._make, self._made = trampoline, list[Trampoline]()
         self._addresses: dict[tuple[str, str], int] = {}
         self._called: dict[str, Any] = {}
         if table is not None:
-            table.keep(code)
+            table.keep((code, self._made))
 
     def address(self, kind: str, name: str) -> int:
         """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
-        return self._code.address(kind, name)
+        return self._with_numbers(name, self._code.address(kind, name))
+
+    def _with_numbers(self, name: str, kernel: int) -> int:
+        """Address of a kernel without the last input; full code replaces first code there."""
+        if self._make is None:
+            return kernel
+        with making():
+            if not self._made:
+                self._made.append(self._make())
+            return self._made[0].address(name, kernel)
 
     def current(self, kind: str, name: str) -> int:
         """Address in the best code that there is yet, for the entry too."""
@@ -111,13 +120,12 @@ class Kernels:
         if known is not None:  # to ask LLVM again would wait for what it compiles
             return known
         with making():
-            self._place(
-                kind, name, self._code.current(kind, name, partial(self._place, kind, name))
-            )
+            place = partial(self._place, kind, name)
+            place(self._code.current(kind, name, place))
             return self._addresses[kind, name]
 
-    def _place(self, kind: str, name: str, address: int) -> None:
-        self._addresses[kind, name] = address
+    def _place(self, kind: str, name: str, kernel: int) -> None:
+        self._addresses[kind, name] = address = self._with_numbers(name, kernel)
         self._called.pop(name, None)
         if self._table is not None:
             suffix = "" if self._dtype == "double" else "32"

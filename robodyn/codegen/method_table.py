@@ -21,7 +21,11 @@ import numpy as np
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.target.once import making, once
 from robodyn.codegen.vectorcall.signature import REQUIRED, FiniteCheck, Parameter, Role, Signature
-from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
+from robodyn.codegen.vectorcall.vectorcall_type import (
+    VectorcallType,
+    never_changed,
+    vectorcall_type,
+)
 
 
 class _Calls(threading.local):
@@ -66,12 +70,7 @@ class _Method:
         """What the method is bound to."""
         return self._method.__self__  # type: ignore[attr-defined]
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        # machine code points into the signature, which has to stay
-        raise AttributeError(f"a method of a robot is never changed ({name!r})")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a method of a robot is never changed ({name!r})")
+    __setattr__ = __delattr__ = never_changed("a method of a robot")
 
     def __repr__(self) -> str:
         return repr(self._method)

@@ -6,7 +6,6 @@ one robot is that program bound to the numbers of the robot.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.codegen.kernels import CompiledCode
-from robodyn.codegen.llvm.target.once import Memo, making
+from robodyn.codegen.kernels import CompiledCode, Kernels
+from robodyn.codegen.llvm.target.once import Memo
 from robodyn.codegen.trampolines import Trampoline
+from robodyn.codegen.vectorcall.table import Table
 from robodyn.errors import SettingsError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -56,16 +56,6 @@ class SharedCode:
         ports = (*before, replace(numbers, common=False))
         return SharedCode(replace(self.program, inputs=ports))
 
-    @property
-    def name(self) -> str:
-        """Name of the program."""
-        return self.program.name
-
-    @property
-    def outputs(self) -> tuple[Port, ...]:
-        """Outputs of the program."""
-        return self.program.outputs
-
     @cached_property
     def operations(self) -> dict[str, int]:
         """Number of operations for one state."""
@@ -97,7 +87,7 @@ class Bound:
     @property
     def name(self) -> str:
         """Name of the program."""
-        return self.code.name
+        return self.code.program.name
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -107,7 +97,7 @@ class Bound:
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Outputs of the program."""
-        return self.code.outputs
+        return self.code.program.outputs
 
     @cached_property
     def rows(self) -> dict[str, Array]:
@@ -119,6 +109,20 @@ class Bound:
     def operations(self) -> dict[str, int]:
         """Number of operations for one state."""
         return self.code.operations
+
+    def kernels(self, dtype: str, table: Table | None) -> Kernels:
+        """The machine code for ``"double"`` or ``"float"``, which has the numbers of the robot.
+
+        Of rows of numbers they are its last input.
+        """
+        if self.rows:
+            return Kernels(self.code.for_rows.compiled(dtype), dtype, table)
+
+        def trampoline() -> Trampoline:
+            numbers = self.numbers.astype(np.float64 if dtype == "double" else np.float32)
+            return Trampoline(len(self.inputs), len(self.outputs), numbers)
+
+        return Kernels(self.code.compiled(dtype), dtype, table, trampoline)
 
     def jacobian(self, name: str, raw: bool) -> Bound:
         """Derivatives by an input; arguments as for `Function.jacobian`."""
@@ -140,34 +144,3 @@ class Bound:
         given = [*inputs(graph, 0, count), *map(float, self.numbers)]
         edges = tuple(edge_of(graph, x) for x in inline(whole, given))
         return replace(whole, inputs=self.inputs, graph=graph, results=edges, derived=None)
-
-
-class BoundCode:
-    """Machine code with the numbers of one robot.
-
-    dtype {"double", "float"}
-    """
-
-    def __init__(self, bound: Bound, dtype: str) -> None:
-        self._bound, self._dtype = bound, dtype
-
-    @cached_property
-    def _trampoline(self) -> Trampoline:
-        numbers = self._bound.numbers.astype(np.float64 if self._dtype == "double" else np.float32)
-        return Trampoline(len(self._bound.inputs), len(self._bound.outputs), numbers)
-
-    def address(self, kind: str, name: str) -> int:
-        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, compiled in full."""
-        kernel = self._bound.code.compiled(self._dtype).address(kind, name)
-        with making():
-            return self._trampoline.address(name, kernel)
-
-    def current(self, kind: str, name: str, replaced: Callable[[int], None]) -> int:
-        """The same address in the code that is ready first; full code replaces it there later."""
-
-        def place(kernel: int) -> None:
-            replaced(self._trampoline.address(name, kernel))
-
-        kernel = self._bound.code.compiled(self._dtype).current(kind, name, place)
-        with making():
-            return self._trampoline.address(name, kernel)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, by_name, numbers
+from robodyn.arrays import all_finite, by_name, expect, numbers
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.codegen.calls.arguments import written
 from robodyn.codegen.calls.symbols import symbolic_array
@@ -501,10 +501,7 @@ class Evaluator:
         settings = self._model.settings
         if settings.base == "moving" and QUANTITIES[name].base:
             motion = BaseMotion.at_rest() if base is None else base
-            if not isinstance(motion, BaseMotion):
-                raise ShapeError(
-                    f"base is {type(motion).__name__}, expected a robodyn.BaseMotion", name="base"
-                )
+            expect("base", motion, BaseMotion)
             return motion.pose, motion.twist, motion.acceleration
         if base is not None:
             raise ShapeError(

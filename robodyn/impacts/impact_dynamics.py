@@ -35,7 +35,7 @@ from robodyn.impacts.partners import (
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.model.speed_selection import assign_roles, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.driven import check_state, driven
 from robodyn.parts.joint_loads import JointForces
@@ -457,8 +457,9 @@ class ImpactDynamics:
         wrenches, optional: Impulses on links, as wrenches in their axes.
         """
         still, given = np.zeros_like(jump), self._by_joint(jumping, jump)
+        roles = assign_roles(self._model, given, None, ())
         return self._joint_forces.at(
-            q, still, None, None, given, None, (), wrenches, _at_rest(base)
+            q, still, None, None, roles, wrenches=wrenches, base=_at_rest(base)
         )
 
 

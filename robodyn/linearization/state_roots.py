@@ -16,11 +16,7 @@ from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import (
-    EQUILIBRIUM_ACCELERATION,
-    NEXT_TO_SINGULAR,
-    STATIONARY_DIRECTION,
-)
+from robodyn.tolerances import EQUILIBRIUM_ACCELERATION, NEXT_TO_SINGULAR, STATIONARY_DIRECTION
 
 #: Iterations, how often a step is shortened in each, and the least damping that does it.
 ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
@@ -82,7 +78,9 @@ class StateRoots:
                 mu = damping * sizes.max(initial=0.0) ** 2
                 parts = (U.T @ now.left)[kept] * sizes[kept] / (sizes[kept] ** 2 + mu)
                 step = _shortened(-Vt[kept].T @ parts, len(now.local.tangent.places))
-                ahead = self._ahead(trial, now, step)
+                ahead = self._after(trial, now, step)
+                if ahead and not np.linalg.norm(ahead.left) < np.linalg.norm(now.left):
+                    ahead = None
                 if ahead is not None:
                     break
                 damping = max(10.0 * damping, LEAST)
@@ -90,13 +88,6 @@ class StateRoots:
                 break
             now, damping = ahead, 0.1 * damping if damping > LEAST else 0.0
         return now
-
-    def _ahead(self, trial: Try, now: Trial, step: Array) -> Trial | None:
-        """The state after a step, if less is left there."""
-        ahead = self._after(trial, now, step)
-        if ahead is None or not np.linalg.norm(ahead.left) < np.linalg.norm(now.left):
-            return None
-        return ahead
 
     def _after(self, trial: Try, now: Trial, step: Array) -> Trial | None:
         """The state after a step; None where that is no state of the robot, or a singular one."""

@@ -12,7 +12,6 @@ from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.constraints.cut_joints import UncoordinatedLimits
 from robodyn.equations.mechanism.bodies import Body
-from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_open_linkages
@@ -194,16 +193,8 @@ class ClosedPositions:
 
     def random(self, rng: np.random.Generator) -> Array:
         """Random coordinates at which all joints are within their limits, shape (nq,)."""
-        start = self._space.start()
-        q = self._space.random_where(self._fit, start, rng)
-        if q is not None:
-            return q
-        raise AssemblyError(
-            f"no other posture of {self._model.mechanism.name!r} found at which loops close "
-            "within limits",
-            residual=np.zeros(0),
-            q=start,
-        )
+        where = "loops close within limits"
+        return self._space.random_where(self._fit, self._space.start(), rng, where)
 
     def _fit(self, q: Array) -> bool:
         closed = np.isfinite(self._expansion.positions(q)).all()

@@ -13,12 +13,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.evaluator import Evaluator
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
-from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.joint_loads import JointForces, MotorLoads, refuse_both
+from robodyn.model.speed_selection import ByJoint, Roles
+from robodyn.parts.joint_loads import JointForces, MotorLoads, roles_without
 from robodyn.parts.measurements import SensorReadings
 from robodyn.results import JointWrenches
 
@@ -42,20 +41,13 @@ class TreeState:
         self._motors, self._expansion = motors, expansion
 
     def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike | None,
-        roles: Roles | None,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, roles: Roles | None, **loads: Any
     ) -> tuple[ArrayLike, ArrayLike, ArrayLike | None, Array | None]:
         """Positions and speeds, and accelerations or, with constraints, forces that determine all.
 
         ``a`` or ``roles`` are given.
         """
         constrained = self.model.setup.closed  # then accelerations do not determine all forces
-        loads: dict[str, Any] = {"base": base, "wrenches": wrenches}
         if roles is not None:
             a, force, _ = self.evaluator.answer(
                 "hybrid_dynamics", roles.beside(q, v), **loads, controlled=roles.controlled
@@ -82,25 +74,13 @@ class MinimalJointForces:
         self._state, self._tree_form = state, tree_form
 
     def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike | None,
-        joints: Iterable[str] | None,
-        controlled: ByJoint | None,
-        tau: ByJoint | None,
-        locked: Iterable[str],
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> JointWrenches:
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, joints: Iterable[str] | None,
+        roles: Roles | None, **loads: Any,
+    ) -> JointWrenches:  # fmt: skip
         """Force and moment in every joint, those that close loops included."""
-        roles = None
-        if a is None:
-            roles = assign_roles(self._state.model, controlled, tau, locked)
-        else:
-            refuse_both(controlled, tau, locked)
-        q, v, a, force = self._state.at(q, v, a, roles, wrenches, base)
-        return self._tree_form.at(q, v, a, joints, None, force, (), wrenches, base)
+        q, v, a, force = self._state.at(q, v, a, roles, **loads)
+        roles = roles_without(self._tree_form.model, a, None, force)
+        return self._tree_form.at(q, v, a, joints, roles, **loads)
 
 
 class MinimalMeasurements:
@@ -114,23 +94,17 @@ class MinimalMeasurements:
         self._own = SensorReadings(state.model, state.evaluator)
 
     def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike | None,
-        a: ArrayLike | None,
-        tau: ByJoint | None,
-        sensors: Iterable[str] | None,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> dict[str, Array]:
+        self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None, tau: ByJoint | None,
+        sensors: Iterable[str] | None, **loads: Any,
+    ) -> dict[str, Array]:  # fmt: skip
         """Readings in a state, or in many."""
         read = self._state.evaluator.options.sensors(sensors)
-        loads = any(x.kind == "wrench" for x in read)
-        if not loads or v is None or (a is None) == (tau is None):
-            return self._own.at(q, v, a, tau, sensors, wrenches, base)
-        roles = assign_roles(self._state.model, None, tau, ()) if a is None else None
-        q, v, a, force = self._state.at(q, v, a, roles, wrenches, base)
-        return self._tree_form.at(q, v, a, force, sensors, wrenches, base)
+        in_joints = any(x.kind == "wrench" for x in read)
+        if not in_joints or v is None or (a is None) == (tau is None):
+            return self._own.at(q, v, a, tau, sensors, **loads)
+        roles = roles_without(self._state.model, a, None, tau)
+        q, v, a, force = self._state.at(q, v, a, roles, **loads)
+        return self._tree_form.at(q, v, a, force, sensors, **loads)
 
     def over_symbols(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Readings as symbols; sensors of wrenches are not available, as in functions."""

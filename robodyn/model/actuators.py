@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import (
-    Actuator,
-    Inertia,
-    Joint,
-    Link,
-    Mechanism,
-    Rotor,
-)
+from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Rotor
 from robodyn.description.coupled_motors import motor_ratios
 from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
@@ -158,7 +151,7 @@ def _axis(
     if motor.axis is not None:
         u = np.array(motor.axis, float)
         length = float(np.linalg.norm(u))
-        if u.shape != (3,) or not np.isfinite(length) or length < 1e-12:
+        if not np.isfinite(length) or length < 1e-12:
             raise ActuationError(
                 f"the rotor axis of the motor of {joint.name!r} is {motor.axis}, expected three "
                 "numbers that are not all zero",
@@ -181,17 +174,10 @@ def _axis(
 
 def _check_values(name: str, motor: Actuator) -> None:
     """Check the parameters of a motor."""
-    wrong = [
-        f"{key}={getattr(motor, key)}"
-        for key, least in (
-            ("gear_ratio", -np.inf),
-            ("rotor_inertia", 0.0),
-            ("viscous", 0.0),
-            ("coulomb", 0.0),
-        )
-        if not _is_number(getattr(motor, key), least)
-    ]
-    if not (motor.torque_limit == np.inf or _is_number(motor.torque_limit, 0.0)):
+    least = {"gear_ratio": -np.inf, "rotor_inertia": 0.0, "viscous": 0.0, "coulomb": 0.0}
+    given = {key: getattr(motor, key) for key in least}
+    wrong = [f"{x}={y}" for x, y in given.items() if not (math.isfinite(y) and y >= least[x])]
+    if not motor.torque_limit >= 0.0:
         wrong.append(f"torque_limit={motor.torque_limit}")
     if wrong:
         raise ActuationError(
@@ -199,14 +185,6 @@ def _check_values(name: str, motor: Actuator) -> None:
             "inertia, friction and torque limit that are not negative",
             direction=name,
         )
-
-
-def _is_number(value: Any, least: float) -> bool:
-    """Finite, and not less than that."""
-    try:
-        return math.isfinite(value) and value >= least
-    except TypeError:
-        return False
 
 
 def _check_single(mechanism: Mechanism, joint: Joint) -> None:

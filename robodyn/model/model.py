@@ -16,9 +16,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.light import light_speeds
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree.momentum import total_mass
-from robodyn.errors import (
-    ActuationError,
-)
+from robodyn.errors import ActuationError
 from robodyn.model.configuration import Block
 from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing

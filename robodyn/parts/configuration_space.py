@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, finite, shaped, together
-from robodyn.errors import ShapeError
+from robodyn.errors import AssemblyError, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
@@ -76,18 +76,25 @@ class ConfigurationSpace:
         return configuration.random(self._draws, self._model.bodies.nq, rng)
 
     def random_where(
-        self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator
-    ) -> Array | None:
-        """A random position that fits, drawn ever nearer to the start; None if none is found.
+        self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator, where: str
+    ) -> Array:
+        """A random position that fits, drawn ever nearer to the start, shape (nq,).
 
         start (nq,)
+        where: What fits, in words.
+
+        Raises AssemblyError: If none is found.
         """
         for part in np.repeat([1.0, 0.5, 0.25, 0.1, 0.03], 5):
             toward = self.difference(start, self.random(rng))
             q = self.integrate(start, part * toward)
             if fits(q):
                 return q
-        return None
+        raise AssemblyError(
+            f"no other posture of {self._model.mechanism.name!r} found at which {where}",
+            residual=np.zeros(0),
+            q=start,
+        )
 
     @cached_property
     def _draws(self) -> tuple[configuration.Draw, ...]:

@@ -31,15 +31,9 @@ class DynamicsDerivatives:
     ) -> dict[str, Any]:
         """The value under ``name``, its derivatives under ``"q"``, ``"v"``, ``"a"``, ``"tau"``.
 
-        Parameters
-        ----------
-        name : {"inverse_dynamics", "forward_dynamics", "hybrid_dynamics"}
-        arrays : tuple
-            q, v, and accelerations or forces.
-        roles : tuple
-            ``controlled`` and ``locked`` of hybrid dynamics.
-        wrenches, base
-            As in `robodyn.Robot.inverse_dynamics`.
+        arrays: q, v, and accelerations or forces.
+        roles: ``controlled`` and ``locked`` of hybrid dynamics.
+        wrenches, base: As in `robodyn.Robot.inverse_dynamics`.
         """
         q, v, given = arrays
         controlled, locked = roles

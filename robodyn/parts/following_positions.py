@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import limit_excess
@@ -35,15 +34,8 @@ class FollowingPositions:
         """A position of a tree that fits, shape (nq,)."""
         if not self._model.bodies.followers:
             return self._space.random(rng)
-        q = self._space.random_where(self.fit, self._space.zero(), rng)
-        if q is None:
-            raise AssemblyError(
-                f"no other position of {self._model.mechanism.name!r} found at which joints that "
-                "follow others do so within their limits",
-                residual=np.zeros(0),
-                q=self._space.zero(),
-            )
-        return q
+        where = "joints that follow others do so within their limits"
+        return self._space.random_where(self.fit, self._space.zero(), rng, where)
 
     def fit(self, q: Array) -> bool:
         """Whether all functions are defined, and all joints that follow within their limits."""

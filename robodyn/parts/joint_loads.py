@@ -14,7 +14,7 @@ from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
@@ -24,24 +24,16 @@ class JointForces:
     """The wrench in every joint."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
-        self._model, self._evaluator = model, evaluator
+        self.model, self._evaluator = model, evaluator
 
     def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike | None,
-        joints: Iterable[str] | None,
-        controlled: ByJoint | None,
-        tau: ByJoint | None,
-        locked: Iterable[str],
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> JointWrenches:
-        """Force and moment in every joint; see `Robot.joint_wrenches`."""
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, joints: Iterable[str] | None,
+        roles: Roles | None, *, wrenches: Wrenches | None = None, base: BaseMotion | None = None,
+    ) -> JointWrenches:  # fmt: skip
+        """Force and moment in every joint; see `Robot.joint_wrenches`. ``a`` or roles are given."""
         asked = self._evaluator.options.wrench_joints(joints)
         wrenches = by_name("wrenches", wrenches or {})
-        links, moving = tuple(wrenches), self._model.settings.base == "moving"
+        links, moving = tuple(wrenches), self.model.settings.base == "moving"
         known = a is not None
 
         def made(found: Any, q: Array, v: Array, *given: Any) -> JointWrenches:
@@ -59,11 +51,10 @@ class JointForces:
             "of_inputs": True, "joints": asked,
         }  # fmt: skip
         found: JointWrenches
-        if a is not None:
-            refuse_both(controlled, tau, locked)
+        if roles is None:
+            assert a is not None
             found = self._evaluator.answer("joint_wrenches", (q, v, a), **shared)
         else:
-            roles = assign_roles(self._model, controlled, tau, locked)
             found = self._evaluator.answer(
                 "hybrid_joint_wrenches", roles.beside(q, v), **shared, controlled=roles.controlled
             )
@@ -95,7 +86,7 @@ class JointForces:
 
         def pose(joint: str | None, frame: str) -> Array:
             link, X_LU = self._frame(joint)
-            in_world = link == WORLD and link not in self._model.bodies.frames
+            in_world = link == WORLD and link not in self.model.bodies.frames
             if in_world and frame == "world":
                 X = np.eye(4)
             elif in_world:
@@ -111,14 +102,14 @@ class JointForces:
     def _frame(self, joint: str | None) -> tuple[str, Array]:
         """Link, and frame on it, in which the wrench of a joint (``None``: the base) is given."""
         if joint is None:
-            return self._model.tree.root, np.eye(4)
-        for loop in self._model.mechanism.loops:
+            return self.model.tree.root, np.eye(4)
+        for loop in self.model.mechanism.loops:
             if loop.name == joint:
                 return loop.successor, loop.X_successor.matrix
-        for given in self._model.mechanism.constraints:
+        for given in self.model.mechanism.constraints:
             if given.name == joint:
                 return given.links[1], given.poses[1]
-        return self._model.joints[joint].child, np.eye(4)
+        return self.model.joints[joint].child, np.eye(4)
 
 
 class MotorLoads:
@@ -142,14 +133,7 @@ class MotorLoads:
             tree_form._evaluator.call("actuation_matrix", (positions,), actuated=joints), f
         )
 
-    def motor_torques(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> Array:
+    def motor_torques(self, *motion: ArrayLike, **loads: Any) -> Array:
         """Torque of each motor at its own shaft, shape (..., nv); see `Robot.motor_torques`."""
         gearing = self._model.gearing
         gearing.check()
@@ -158,19 +142,11 @@ class MotorLoads:
             return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
 
         return self._evaluator.call(
-            "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches,
-            method="motor_torques", make=turned if gearing.elsewhere else gearing.torques,
-            of_inputs=gearing.elsewhere,
+            "inverse_dynamics", motion, **loads, method="motor_torques",
+            make=turned if gearing.elsewhere else gearing.torques, of_inputs=gearing.elsewhere,
         )  # fmt: skip
 
-    def motor_power(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> Array:
+    def motor_power(self, *motion: ArrayLike, **loads: Any) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         gearing = self._model.gearing
         gearing.refuse_partial()
@@ -190,7 +166,7 @@ class MotorLoads:
             return power(forces, q, joint_speeds(self._model, matrix, np.asarray(v, tau.dtype)))
 
         return self._evaluator.call(
-            "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, method="motor_power",
+            "inverse_dynamics", motion, **loads, method="motor_power",
             make=at_joints if gearing.elsewhere else power, of_inputs=True,
         )  # fmt: skip
 
@@ -198,10 +174,19 @@ class MotorLoads:
         return lambda: self._evaluator.call("actuation_matrix", (q,))
 
 
-def refuse_both(controlled: ByJoint | None, tau: ByJoint | None, locked: Iterable[str]) -> None:
-    """Refuse controlled, locked and forces given together with accelerations."""
+def roles_without(
+    model: Model,
+    a: ArrayLike | None,
+    controlled: ByJoint | None,
+    tau: ByJoint | None,
+    locked: Iterable[str] = (),
+) -> Roles | None:
+    """Roles of all speeds; ``None`` where accelerations are given, and nothing else may be."""
+    if a is None:
+        return assign_roles(model, controlled, tau, locked)
     if controlled is not None or tau is not None or tuple(locked):
         raise ShapeError(
             "accelerations and roles are both given: a already says how every joint moves",
             name="a",
         )
+    return None

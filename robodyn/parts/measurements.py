@@ -31,15 +31,9 @@ class SensorReadings:
         self._model, self._evaluator = model, evaluator
 
     def at(
-        self,
-        q: ArrayLike,
-        v: ArrayLike | None,
-        a: ArrayLike | None,
-        tau: ByJoint | None,
-        sensors: Iterable[str] | None,
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> dict[str, Array]:
+        self, q: ArrayLike, v: ArrayLike | None, a: ArrayLike | None, tau: ByJoint | None,
+        sensors: Iterable[str] | None, *, wrenches: Wrenches | None, base: BaseMotion | None,
+    ) -> dict[str, Array]:  # fmt: skip
         """Readings in a state, or in many."""
         read = self._evaluator.options.sensors(sensors)
         wrenches = by_name("wrenches", wrenches or {})

@@ -17,13 +17,7 @@ from robodyn.tolerances import JACOBIAN_RANK
 
 
 class OperationalSpace:
-    """Inertia and manipulability of frames of a robot without closed loops.
-
-    Parameters
-    ----------
-    model : Model
-    evaluator : Evaluator
-    """
+    """Inertia and manipulability of frames of a robot without closed loops."""
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator

@@ -198,20 +198,13 @@ def base_of(
 ) -> BaseParameters:
     """Combinations of parameters that forces depend on, given regressors of motions.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Of the parameters.
-    values : ndarray, shape (n,)
-    regressors : ndarray, shape (..., n)
-        Over motions of which no two are alike.
-    visible : float
-        Part of the largest effect below which there is none.
-
-    Notes
-    -----
     QR decomposition with column pivoting: columns that are found first stand for what the others
     add to them [Gautier 1991].
+
+    names: Of the parameters.
+    values (n,)
+    regressors (..., n): Over motions of which no two are alike.
+    visible: Part of the largest effect below which there is none.
     """
     from scipy.linalg import qr, solve_triangular
 

@@ -76,18 +76,13 @@ def untouched(A: Array, B: Array) -> Array:
     left = np.eye(n)
     largest = 1.0
     for _ in range(n):
-        values, rank = _column_space(left.T @ fresh, UNREACHED_MODE * largest)
+        space = left.T @ fresh
+        values, sizes, _ = np.linalg.svd(space, full_matrices=True)
+        rank = int((sizes > UNREACHED_MODE * largest * max(1.0, space.shape[0])).sum())
         if not rank:
             break
-        new = left @ values[:, :rank]
-        left = left @ values[:, rank:]
+        new, left = left @ values[:, :rank], left @ values[:, rank:]
         fresh, largest = A @ new, float(np.abs(A).max(initial=0.0))
         if not left.shape[1]:
             break
     return left
-
-
-def _column_space(x: Array, least: float) -> tuple[Array, int]:
-    """An orthonormal basis whose first vectors span the columns of a matrix, and their number."""
-    U, sizes, _ = np.linalg.svd(x, full_matrices=True)
-    return U, int((sizes > least * max(1.0, x.shape[0])).sum())

@@ -99,7 +99,10 @@ class CudaFunction:
             ]
             # The kernel is promised that what it writes is not what it reads.
             written = apart(results, inputs, self._cupy)
-            self._launch(math.prod(batch), [*inputs, *written])
+            count = math.prod(batch)
+            if count:
+                blocks = min(-(-count // THREADS), BLOCKS)
+                self._kernel((blocks,), (THREADS,), (np.int64(count), *inputs, *written))
             for result, computed in zip(results, written, strict=True):
                 if result is not computed:
                     result[...] = computed
@@ -147,8 +150,3 @@ class CudaFunction:
                     expected=(shape, self.dtype),
                 )
         return views
-
-    def _launch(self, count: int, arrays: list[Any]) -> None:
-        if count:
-            blocks = min(-(-count // THREADS), BLOCKS)
-            self._kernel((blocks,), (THREADS,), (np.int64(count), *arrays))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from operator import mul
 from typing import Any
 
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, OF_TWO, SIN, Graph, Program
-from robodyn.symbolic.scalar import OPERATIONS, Scalar, constant_in, edge_of
+from robodyn.symbolic.evaluate import results_of
+from robodyn.symbolic.graph import ADD, COS, MUL, SIN, Graph, Program
+from robodyn.symbolic.scalar import OPERATIONS, Scalar, constant_in, edge_of, inputs
 
 #: Largest number of factors that are looked at.
 MOST = 12
@@ -20,30 +21,15 @@ MOST = 12
 
 def with_identities(program: Program) -> Program:
     """The program with sums of two products shortened, where they differ by squares alone."""
-    old, graph = program.graph, Graph()
-    graph.examples = old.examples
-    values: dict[int, Any] = {}
-
-    def at(edge: int) -> Any:
-        return -values[edge >> 1] if edge & 1 else values[edge >> 1]
-
+    graph = Graph()
+    graph.examples = program.graph.examples
+    symbols = inputs(graph, 0, sum(port.size for port in program.inputs))
+    operations = OPERATIONS | {ADD: partial(_sum, graph)}
     try:
-        for node in program.live():
-            op, a, b = old.op[node], old.a[node], old.b[node]
-            if op == CONST:
-                values[node] = constant_in(graph, old.value[node])
-            elif op == INPUT:
-                values[node] = Scalar(graph, 2 * graph.node(INPUT, a))
-            elif op == ADD:
-                values[node] = _sum(graph, at(a), at(b))
-            else:
-                values[node] = (
-                    OPERATIONS[op](at(a), at(b)) if op in OF_TWO else OPERATIONS[op](at(a))
-                )
-        edges = tuple(edge_of(graph, at(edge)) for edge in program.results)
+        found = results_of(program, symbols, partial(constant_in, graph), operations)
     except (ZeroDivisionError, ValueError):  # what cancels is divided by: its results are no number
         return program
-    return replace(program, graph=graph, results=edges)
+    return replace(program, graph=graph, results=tuple(edge_of(graph, x) for x in found))
 
 
 def _sum(graph: Graph, x: Any, y: Any) -> Any:

@@ -60,12 +60,6 @@ def latex(program: Program, constants: Mapping[str, float] | None = None) -> str
     return "\n".join([r"\begin{align*}", " \\\\\n".join(lines), r"\end{align*}"])
 
 
-def _letter(taken: list[str]) -> str:
-    """What intermediate variables are called."""
-    heads = {symbol.split("_")[0] for symbol in taken}
-    return next(letter for letter in ("z", "y", "w", "Z", "Y", "W") if letter not in heads)
-
-
 class _Writer:
     def __init__(self, program: Program) -> None:
         self.program, self.graph, self.nodes = program, program.graph, program.live()
@@ -104,7 +98,8 @@ class _Writer:
         """Symbol of each node that has an equation of its own; an output's, if it is one."""
         named = self._repeated()
         self._shorten(named)
-        letter = _letter([*self.inputs, *self.outputs])
+        heads = {symbol.split("_")[0] for symbol in (*self.inputs, *self.outputs)}
+        letter = next(x for x in ("z", "y", "w", "Z", "Y", "W") if x not in heads)
         names: dict[int, str] = {}
         for name, edge in zip(self.outputs, self.program.results, strict=True):
             node = edge >> 1

@@ -5,13 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from robodyn.codegen.text.assignments import (
-    Language,
-    argument_names,
-    assignments,
-    indices,
-    plain,
-)
+from robodyn.codegen.text.assignments import Language, argument_names, assignments, indices, plain
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import ByPrecision, Port, Program
 

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import math
 
-from robodyn.codegen.text.assignments import (
-    Language,
-    argument_names,
-    assignments,
-    indices,
-    plain,
-)
+from robodyn.codegen.text.assignments import Language, argument_names, assignments, indices, plain
 from robodyn.errors import SettingsError
 from robodyn.symbolic.graph import Port, Program
 

@@ -7,13 +7,7 @@ from collections.abc import Callable
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.vectorcall.by_joint import add_by_joint, add_items, fill_by_joint
 from robodyn.codegen.vectorcall.entry_builder import SIZE, EntryBuilder
-from robodyn.codegen.vectorcall.signature import (
-    MAX_OPTIONS,
-    PARAMETER,
-    SIGNATURE,
-    VARIANT,
-    Role,
-)
+from robodyn.codegen.vectorcall.signature import MAX_OPTIONS, PARAMETER, SIGNATURE, VARIANT, Role
 from robodyn.codegen.vectorcall.table import MAX_PORTS, TABLE
 
 _OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")

@@ -127,17 +127,7 @@ def _check_unused(w: EntryBuilder) -> None:
         unused = w.item(w.get("places"), k, "i64") < 0
         with code.when(unused & _is_number(w, k)):
             there = w.item(w.links, k).equals(w.common("true"))
-            w.set("new", Number(code, w.place, "ptr"))
-            w.set("pitch", 0)
-            w.set("count", 1)
-            with code.either(w.is_a(w.item(w.numbers, k), "ndarray")) as (several, one):
-                with several:
-                    start, step, states = _column(w, k)
-                    w.set("new", start)
-                    w.set("pitch", step)
-                    w.set("count", code.choose(states.equals(0), 1, states))
-                with one:
-                    _read_object(w, k)
+            _find_numbers(w, k)
             for r in code.each(w.get("count")):
                 x = w.item(w.get("new"), r * w.get("pitch"), "double")
                 zero, none = (
@@ -229,17 +219,27 @@ def _make_rows(w: EntryBuilder, port: Number, size: Number) -> None:
 
 def _fill_column(w: EntryBuilder, k: Number, to: Number, size: Number) -> None:
     """Write the numbers of a joint, or the one of all states."""
-    code = w.code
-    with code.either(w.is_a(w.item(w.numbers, k), "ndarray")) as (several, one):
+    _find_numbers(w, k)
+    for r in w.code.each(w.get("states")):
+        w.put(to, r * size, w.item(w.get("new"), r * w.get("pitch"), "i64"), "i64")
+
+
+def _find_numbers(w: EntryBuilder, k: Number) -> None:
+    """Numbers for a name: ``new`` is where they begin, ``pitch`` how far apart they are.
+
+    Of one number for all states that is zero; ``count`` is how many numbers there are.
+    """
+    w.set("new", Number(w.code, w.place, "ptr"))
+    w.set("pitch", 0)
+    w.set("count", 1)
+    with w.code.either(w.is_a(w.item(w.numbers, k), "ndarray")) as (several, one):
         with several:
-            start, step, _ = _column(w, k)
-            for r in code.each(w.get("states")):
-                w.put(to, r * size, w.item(start, r * step, "i64"), "i64")
+            start, step, states = _column(w, k)
+            w.set("new", start)
+            w.set("pitch", step)
+            w.set("count", w.code.choose(states.equals(0), 1, states))
         with one:
             _read_object(w, k)
-            number = Number(code, w.place, "ptr")
-            for r in code.each(w.get("states")):
-                w.put(to, r * size, w.item(number, 0, "i64"), "i64")
 
 
 def _read_object(w: EntryBuilder, k: Number) -> None:

@@ -10,13 +10,7 @@ it.
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.vectorcall.conversion import (
-    convert,
-    gather,
-    has_scratch,
-    read_other,
-    remember,
-)
+from robodyn.codegen.vectorcall.conversion import convert, gather, has_scratch, read_other, remember
 from robodyn.codegen.vectorcall.entry_builder import (
     AXES,
     DATA,

@@ -59,6 +59,15 @@ _PYTHON = {
 }
 
 
+def never_changed(what: str) -> Any:
+    """``__setattr__`` and ``__delattr__`` of objects whose signature machine code points into."""
+
+    def refuse(self: Any, name: str, *value: Any) -> None:
+        raise AttributeError(f"{what} is never changed ({name!r})")
+
+    return refuse
+
+
 class _Slot(ctypes.Structure):
     _fields_ = (("slot", ctypes.c_int), ("pfunc", ctypes.c_void_p))
 

@@ -61,6 +61,11 @@ def with_locked(
         if name in joints and joints[name].nv:
             joints[name] = welded_joint(joints[name], position)
     couplings, rows = _couplings_left(mechanism, welded)
+    constraints = list(mechanism.constraints)
+    for k, given in enumerate(constraints):
+        for name in given.joints:
+            if name in welded:
+                constraints[k] = constraints[k].locking(name, welded[name])
     return dataclasses.replace(
         mechanism,
         joints=tuple(joints.values()),
@@ -71,7 +76,7 @@ def with_locked(
             for loop in mechanism.loops
         ),
         couplings=couplings,
-        constraints=(*(_locking(given, welded) for given in mechanism.constraints), *rows),
+        constraints=(*constraints, *rows),
         forces=tuple(force for force in mechanism.forces if force.joint not in welded),
         followers=_followers_left(mechanism, welded),
     )
@@ -85,13 +90,6 @@ def _refuse_coupled(mechanism: Mechanism, locked: Collection[str]) -> None:
                 f"joint {name!r} closes a loop, and transmission {x.name!r} couples its motor to "
                 "others: it cannot be locked; let another joint close the loop"
             )
-
-
-def _locking(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
-    """A constraint with some of its joints welded."""
-    for name in given.joints:
-        given = given.locking(name, locked[name]) if name in locked else given
-    return given
 
 
 def _all_locked(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:

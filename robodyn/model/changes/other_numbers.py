@@ -14,12 +14,7 @@ from robodyn.equations.mechanism.bodies import Drive, MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import keeps_coordinate
 from robodyn.model.model import Model, checked_masses
-from robodyn.model.model_setup import (
-    drives_of,
-    effective_mechanism,
-    grounds_of,
-    motor_friction_of,
-)
+from robodyn.model.model_setup import drives_of, effective_mechanism, grounds_of, motor_friction_of
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import SpanningTree, described_anew
 

@@ -12,11 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Rotor
 from robodyn.equations.mechanism.bodies import Body
-from robodyn.equations.quantities.regressors import (
-    MOTOR_FRICTION,
-    RESISTANCES,
-    motor_parameters,
-)
+from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES, motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.model import Model

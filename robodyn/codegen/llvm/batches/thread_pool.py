@@ -241,11 +241,6 @@ def _await_workers() -> Code:
     return code
 
 
-def _to_wake(pool: _Pool, code: Code, work: Number) -> Number:
-    """How many workers are worth waking."""
-    return code.choose(pool.word("alone") > ALONE, work / WORTHWHILE + 1, work / WORTHWHILE)
-
-
 def _parallel_for() -> Code:
     """Compute alone, or with others if that pays and no other batch has them."""
     given = "ptr %kernel, i64 %rows, i64 %work, i64 %lanes, ptr %data, ptr %strides"
@@ -270,7 +265,8 @@ def _parallel_for() -> Code:
     pool.set("pieces", _least(code, threads * code.choose(each > 1, each, 1), vectors))
     for name, value in {"kernel": kernel, "rows": rows, "data": data, "strides": strides}.items():
         pool.set(name, value)
-    address, wake = code.argument("pool", "ptr"), _to_wake(pool, code, work)
+    address, worth = code.argument("pool", "ptr"), work / WORTHWHILE
+    wake = code.choose(pool.word("alone") > ALONE, worth + 1, worth)
     called = code.call("@call_workers", "i64", address, threads - 1, wake)
     with code.either(called > 0) as (others, nobody):
         with others:

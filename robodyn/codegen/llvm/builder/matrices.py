@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.builder.code import Code
@@ -36,6 +37,22 @@ class Matrix(NamedTuple):
         """Change one element."""
         number = self.code.text(value, "double")
         self.code.do(f"store double {number}, ptr {self.part(row, column).pointer}")
+
+
+class Workspace:
+    """Matrices in memory by name, one after the other, with columns of equal length.
+
+    columns: How many columns each has.
+    """
+
+    def __init__(self, code: Code, pointer: str, ld: Number, columns: Mapping[str, Any]) -> None:
+        self._arrays, column = dict[str, Matrix](), code.integer(0)
+        for name, count in columns.items():
+            self._arrays[name] = Matrix(code, pointer, ld).part(0, column)
+            column = column + count
+
+    def __getattr__(self, name: str) -> Matrix:
+        return self._arrays[name]
 
 
 class Indices(NamedTuple):

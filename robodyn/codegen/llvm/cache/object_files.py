@@ -114,11 +114,7 @@ def lately_swept(folder: Path) -> bool:
 def sweep(folder: Path, limit: int) -> None:
     """Remove files that were left unfinished, and those used longest ago beyond a size.
 
-    Parameters
-    ----------
-    folder : Path
-    limit : int
-        Bytes that finished files may take together.
+    limit: Bytes that finished files may take together.
     """
     finished = []
     for path, status in _files(folder):

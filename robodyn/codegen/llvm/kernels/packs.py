@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.codegen.llvm.target.target import Target
@@ -35,6 +36,7 @@ PACKED = (ADD, MUL, DIV, SQRT, FMA)
 Column = tuple[int | None, ...]
 
 
+@dataclass(eq=False, slots=True)
 class Pack:
     """Operations that are alike.
 
@@ -42,11 +44,9 @@ class Pack:
     operands: What each operand is in each lane.
     """
 
-    __slots__ = ("nodes", "op", "operands")
-
-    def __init__(self, op: int, nodes: tuple[int | None, ...]) -> None:
-        self.op, self.nodes = op, nodes
-        self.operands: list[Column] = []
+    op: int
+    nodes: tuple[int | None, ...]
+    operands: list[Column] = field(default_factory=list)
 
     @property
     def used(self) -> Iterator[int]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.piece_function import PieceFunction, angles_function
 from robodyn.codegen.llvm.kernels.pieces import Pieces
 from robodyn.codegen.llvm.kernels.vectors import constant
@@ -153,13 +152,8 @@ def with_memory(
     memory = code.call("@robodyn_malloc", "ptr", code.integer(size + _LINE))
     with code.either(memory.differs(None)) as (found, missing):
         with found:
-            use(_aligned(code, memory))
+            address = code.put(f"ptrtoint ptr {memory} to i64", "i64")
+            use(code.at(memory, -address & (_LINE - 1), "i8"))  # where a line begins
             code.call("@robodyn_free", "void", memory)
         with missing:
             without()
-
-
-def _aligned(code: Code, memory: Number) -> str:
-    """The first line of the cache that begins in some memory."""
-    address = code.put(f"ptrtoint ptr {memory} to i64", "i64")
-    return code.at(memory, -address & (_LINE - 1), "i8")

@@ -166,8 +166,10 @@ class Pieces:
             for port, index, sign in self._results.pop(node, ()):
                 writer.store(2 * node + sign, port, index)
             if self._last[node] > number:
-                slot = self._free.pop() if self._free else self._new_slot()
-                self._slots[node] = slot
+                if not self._free:
+                    self._free.append(self.size)
+                    self.size += 1
+                self._slots[node] = slot = self._free.pop()
                 writer.store(2 * node, WORK, slot)
         # values that this piece reads last are overwritten only by later pieces
         for edge in {x >> 1 for edges in operands for x in edges}:
@@ -179,10 +181,6 @@ class Pieces:
     def _append(self, writer: _PieceWriter) -> None:
         made = writer.piece()
         self.order.append(made._replace(shape=self._shapes.setdefault(made.shape, made.shape)))
-
-    def _new_slot(self) -> int:
-        self.size += 1
-        return self.size - 1
 
     def _add_rest(self) -> None:
         """Results that are inputs, constants, sines or cosines."""

@@ -14,6 +14,7 @@ and many give the same numbers to the last bit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from robodyn.codegen.llvm.kernels.sums import (
     ZERO,
@@ -36,6 +37,7 @@ WORTH = 0.9
 PASSING = 200
 
 
+@dataclass(eq=False, slots=True)
 class Superword:
     """Sums of products, one a lane.
 
@@ -45,18 +47,16 @@ class Superword:
         subtracted, and the other factors.
     """
 
-    __slots__ = ("lanes", "start", "terms")
-
-    def __init__(
-        self, lanes: Lanes, start: Lanes, terms: list[tuple[int, bool, Superword]]
-    ) -> None:
-        self.lanes, self.start, self.terms = lanes, start, terms
+    lanes: Lanes
+    start: Lanes
+    terms: list[tuple[int, bool, Superword]]
 
     def scalars(self) -> Iterator[int]:
         """Edges of the scalars that lanes begin with."""
         return (x for x in self.start if isinstance(x, int))
 
 
+@dataclass(eq=False)
 class Superwords:
     """All superwords of a program, operands first.
 
@@ -64,13 +64,9 @@ class Superwords:
     fused: Sums of the program that are one instruction with a product: edge of the product.
     """
 
-    def __init__(
-        self,
-        order: list[Superword],
-        place: dict[int, tuple[Superword, int]],
-        fused: dict[int, int],
-    ) -> None:
-        self.order, self.place, self.fused = order, place, fused
+    order: list[Superword]
+    place: dict[int, tuple[Superword, int]]
+    fused: dict[int, int]
 
     def scalars(self, program: Program) -> Iterator[int]:
         """Edges of the scalars that superwords and all other results need."""

@@ -6,12 +6,12 @@ Matrices are column after column: an array of numpy, row after row, is the trans
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
 from robodyn.codegen.llvm.builder.load_program import c_function
-from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
+from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, Workspace, call_routine
 from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
@@ -40,8 +40,8 @@ def workspace_size(size: int, m: int) -> int:
     return width * (4 * width + 7)
 
 
-class _Workspace(NamedTuple):
-    """Memory of one step.
+def _workspace(code: Code, pointer: str, size: Number, m: Number) -> Workspace:
+    """Memory of one step, with columns of ``width = size + m`` numbers.
 
     SF (width, size): ``(S F)^T``.
     H, g (width, width), (width,)
@@ -52,29 +52,10 @@ class _Workspace(NamedTuple):
     slope, newton, moved, free (m,): Of `_within_limits`; ``free`` has 1 for forces at no limit, 0
         for others.
     """
-
-    SF: Matrix
-    H: Matrix
-    P: Matrix
-    L: Matrix
-    K: Matrix
-    g: Matrix
-    k: Matrix
-    Hk: Matrix
-    slope: Matrix
-    newton: Matrix
-    moved: Matrix
-    free: Matrix
-
-    @staticmethod
-    def at(code: Code, pointer: str, size: Number, m: Number) -> _Workspace:
-        """Lay it out from an address on."""
-        width = size + m
-        memory, places, column = Matrix(code, pointer, width), list[Matrix](), code.integer(0)
-        for columns in (size, width, width, m, size, *[1] * 7):
-            places.append(memory.part(0, column))
-            column = column + columns
-        return _Workspace(*places)
+    width = size + m
+    columns = {"SF": size, "H": width, "P": width, "L": m, "K": size}
+    vectors = ("g", "k", "Hk", "slope", "newton", "moved", "free")
+    return Workspace(code, pointer, width, {**columns, **dict.fromkeys(vectors, 1)})
 
 
 @once
@@ -88,7 +69,7 @@ def _recursion_ir() -> str:
     words = Words(code, "%words", WORDS)
     n, size, m = (words.number(name) for name in ("n", "size", "m"))
     width = size + m
-    w = _Workspace.at(code, words.pointer("workspace"), size, m)
+    w = _workspace(code, words.pointer("workspace"), size, m)
     s, S = Matrix(code, words.pointer("s"), size), Matrix(code, words.pointer("S"), size)
     gain, convex = Matrix(code, words.pointer("gain"), 2), words.indices("convex")
 
@@ -114,7 +95,7 @@ def _recursion_ir() -> str:
 
 def _expand(
     code: Code, Ft: Matrix, slope: Matrix, curvature: Matrix, s: Matrix, S: Matrix,
-    w: _Workspace, size: Number, m: Number,
+    w: Workspace, size: Number, m: Number,
 ) -> None:  # fmt: skip
     """``g = l_z + F^T s`` and ``H = L + F^T S F``, and its damped rows P."""
     width = size + m
@@ -132,7 +113,7 @@ def _expand(
 
 
 def _best(
-    code: Code, w: _Workspace, lower: Matrix, upper: Matrix, size: Number, m: Number
+    code: Code, w: Workspace, lower: Matrix, upper: Matrix, size: Number, m: Number
 ) -> Number:
     """The best k within limits, and K; 1, or 0 where the cost is not convex in the forces."""
     H, g = w.P.part(0, size), w.g.part(size)
@@ -155,7 +136,7 @@ def _best(
     return convex
 
 
-def _factored(code: Code, H: Matrix, w: _Workspace, m: Number) -> Number:
+def _factored(code: Code, H: Matrix, w: Workspace, m: Number) -> Number:
     """Fill L with the factor of H among the forces that are free; 1 if H is positive definite.
 
     Rows and columns of other forces are those of the identity.
@@ -169,7 +150,7 @@ def _factored(code: Code, H: Matrix, w: _Workspace, m: Number) -> Number:
     return info.equals(0).extended()
 
 
-def _newton(slope: Matrix, w: _Workspace, step: Matrix, m: Number) -> None:
+def _newton(slope: Matrix, w: Workspace, step: Matrix, m: Number) -> None:
     """Newton's step for a slope, by the factor in L."""
     copy(slope, step, m, factor=-1.0)
     for kind in ("LN", "LT"):
@@ -177,7 +158,7 @@ def _newton(slope: Matrix, w: _Workspace, step: Matrix, m: Number) -> None:
 
 
 def _within_limits(
-    code: Code, H: Matrix, g: Matrix, lower: Matrix, upper: Matrix, w: _Workspace, m: Number
+    code: Code, H: Matrix, g: Matrix, lower: Matrix, upper: Matrix, w: Workspace, m: Number
 ) -> None:
     """Find the least of ``g k + 1/2 k^T H k`` within limits, and which forces stand at none.
 
@@ -239,7 +220,7 @@ def _within_limits(
 
 
 def _cost_to_go(
-    code: Code, w: _Workspace, gain: Matrix, s: Matrix, S: Matrix, size: Number, m: Number
+    code: Code, w: Workspace, gain: Matrix, s: Matrix, S: Matrix, size: Number, m: Number
 ) -> None:
     """What the change gains, and slope and curvature of the cost to go before the step."""
     H, width = w.H, size + m

@@ -255,12 +255,9 @@ class Recipe:
 def load_object(code: bytes) -> Any:
     """Load object code; the returned engine owns it and gives addresses of its symbols."""
     llvm = _llvm()
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
+    # an engine takes its target machine over, so each gets its own
+    machine = llvm.Target.from_triple(chosen_target().triple).create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine
-
-
-def _new_machine() -> Any:
-    """An engine takes its target machine over, so each gets its own."""
-    return _llvm().Target.from_triple(chosen_target().triple).create_target_machine(jit=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
-from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
+from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, Workspace, call_routine
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
@@ -70,16 +70,13 @@ class System:
         self.nv, self.nc, self.n = sizes
         length = self.nv + self.nc
         ld = code.choose(length > 0, length, 1)
-        self.work_size, column = ld * WORK, code.integer(0)
-        self._arrays: dict[str, Any] = {}
-        for name, columns in _COLUMNS.items():
-            array = Matrix(code, pointer, ld).part(0, column)
-            self._arrays[name] = Indices(code, array.pointer, "i32") if name in _ORDERS else array
-            column = column + (columns or ld)
+        self.work_size = ld * WORK
+        self._room = Workspace(code, pointer, ld, {x: n or ld for x, n in _COLUMNS.items()})
 
     def __getattr__(self, name: str) -> Any:
         """An array: a `Matrix`, or `Indices`."""
-        return self._arrays[name]
+        array = getattr(self._room, name)
+        return Indices(self.code, array.pointer, "i32") if name in _ORDERS else array
 
     @property
     def left(self) -> Number:
