@@ -15,11 +15,7 @@ from robodyn.closed_loops.assembly.closing import LoopCloser
 from robodyn.closed_loops.assembly.projection import Projection
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
-from robodyn.closed_loops.constraints.cut_joints import (
-    CutLimits,
-    CutStart,
-    UncoordinatedLimits,
-)
+from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart, UncoordinatedLimits
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
 from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
 from robodyn.closed_loops.dynamics.motors import LoopMotors

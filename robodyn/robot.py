@@ -19,27 +19,12 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
-from robodyn.arrays import (
-    expect,
-    generator,
-    leading_axes,
-    named,
-    numbers,
-    shaped,
-    shown,
-)
+from robodyn.arrays import expect, generator, leading_axes, named, numbers, shaped, shown
 from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, making
 from robodyn.composition import Composition, Parts
-from robodyn.description import (
-    Actuator,
-    Inertia,
-    Joint,
-    Loop,
-    Mechanism,
-    Transmission,
-)
+from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism, Transmission
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
@@ -66,10 +51,7 @@ from robodyn.literals import (
 from robodyn.minimal.assembly import closing
 from robodyn.model.changes.changes import Changes
 from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
-from robodyn.model.changes.parameter_rows import (
-    NOT_BY_ROWS,
-    refused_by_rows,
-)
+from robodyn.model.changes.parameter_rows import NOT_BY_ROWS, refused_by_rows
 from robodyn.model.changes.springs import JointSpring
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model

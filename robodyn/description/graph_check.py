@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+
 from robodyn.description import Coupling, Joint, Loop, Mechanism
 from robodyn.description.loop import ends_of
 from robodyn.errors import Hints, TopologyError, UnknownNameError
@@ -104,29 +107,23 @@ def _second_parents(mechanism: Mechanism) -> str:
 
 def _check_cycles(mechanism: Mechanism) -> None:
     """Raise ``TopologyError`` if one comes back to a link by following joints to children."""
-    # Links without children are taken away until none is left; what remains leads to cycles.
-    parents: dict[str, list[str]] = {link.name: [] for link in mechanism.links}
-    children = dict.fromkeys(parents, 0)
+    sorter = TopologicalSorter[str]()
     for joint in mechanism.joints:
-        parents[joint.child].append(joint.parent)
-        children[joint.parent] += 1
-    leaves = [name for name, count in children.items() if count == 0]
-    while leaves:
-        for parent in parents[leaves.pop()]:
-            children[parent] -= 1
-            if children[parent] == 0:
-                leaves.append(parent)
+        sorter.add(joint.child, joint.parent)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        steps = set(pairwise(error.args[1]))
+    else:
+        return
     onward: dict[str, Joint] = {}
     for joint in mechanism.joints:
-        if children[joint.parent] and children[joint.child]:
+        if ends_of(joint) in steps:
             onward.setdefault(joint.parent, joint)
-    if not onward:
-        return
-    path = [next(iter(onward))]
-    while path[-1] not in path[:-1]:
-        path.append(onward[path[-1]].child)
-    cycle = path[path.index(path[-1]) :]
-    last = max((onward[name] for name in cycle[:-1]), key=mechanism.joints.index)
+    cycle = [next(iter(onward))]
+    while len(cycle) <= len(onward):
+        cycle.append(onward[cycle[-1]].child)
+    last = max(onward.values(), key=mechanism.joints.index)
     raise TopologyError(
         f"directed cycle {' -> '.join(cycle)}: exchange parent and child of joint {last.name!r} to "
         "write it as the joint that closes a loop, or say by root= which link is the base",

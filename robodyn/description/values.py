@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from robodyn.description.actuation import Rotor
@@ -77,7 +77,12 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     if kind is None and getattr(joint, "map", None) is None:
         yield str(UnknownNameError("joint kind", joint.kind, kinds))
     if kind is not None:
-        yield from _why_no_constants(joint, kind)
+        given, known = dict(joint.parameters), [parameter.name for parameter in kind.parameters]
+        for name in given.keys() - set(known):
+            wanted = ", ".join(known) or "none"
+            yield f"a {kind} joint has no parameter {name!r} (it has {wanted})"
+        for name in missing_constants(joint):
+            yield f"the parameter {name!r} of a {kind} joint is not given"
     values: dict[str, tuple[Any, ...]] = {"pitch": (joint.pitch,)}
     values |= {name: (x,) for name, x in joint.parameters}
     keys = ("origin on the predecessor", "origin on the successor")
@@ -115,15 +120,6 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
             yield f"axis and axis2 of a {kind} joint are parallel"
 
 
-def _why_no_constants(item: Joint | Loop, kind: JointKind) -> Iterator[str]:
-    given, known = dict(item.parameters), [parameter.name for parameter in kind.parameters]
-    for name in given.keys() - set(known):
-        wanted = ", ".join(known) or "none"
-        yield f"a {kind} joint has no parameter {name!r} (it has {wanted})"
-    for name in missing_constants(item):
-        yield f"the parameter {name!r} of a {kind} joint is not given"
-
-
 def _may_have_armature(kind: JointKind) -> bool:
     """It is known how an inertia that all speeds feel alike resists them."""
     ball = kind.coordinates.quaternion and kind.nv == 3
@@ -144,10 +140,7 @@ def _why_no_limits(limits: Limits | None) -> Iterator[str]:
 
 
 def _why_no_element(item: DescribedElement) -> Iterator[str]:
-    for key in fields_of(type(item), "float"):
-        value = getattr(item, key)
-        if not (_numbers(value) and value >= 0.0):
-            yield f"{key} is {value!r}, expected a finite number that is not negative"
+    yield from _why_negative(item, fields_of(type(item), "float"))
     for key in fields_of(type(item), "Vector"):
         if not _is_vector(getattr(item, key)):
             yield f"{key} is {getattr(item, key)!r}, expected three finite numbers"
@@ -158,8 +151,12 @@ def _why_no_rotor(rotor: Rotor) -> Iterator[str]:
         yield f"inertia is {rotor.inertia!r}, expected a finite positive number"
     if not (_is_vector(rotor.axis) and math.hypot(*rotor.axis) > 0.0):
         yield f"axis is {rotor.axis!r}, expected three numbers that are not all zero"
-    for name in ("damping", "friction"):
-        value = getattr(rotor, name)
+    yield from _why_negative(rotor, ("damping", "friction"))
+
+
+def _why_negative(item: Any, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        value = getattr(item, name)
         if not (_numbers(value) and value >= 0.0):
             yield f"{name} is {value!r}, expected a finite number that is not negative"
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from robodyn.array_types import Array
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import check_axes, check_count, common_batch
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 
 
 def with_jacobians(function: Function, names: Sequence[str]) -> Function:
@@ -19,26 +22,21 @@ def with_jacobians(function: Function, names: Sequence[str]) -> Function:
     The array has a row for each number of the outputs, and a column for each number of the inputs
     that are named.
     """
-    graph, given = _graph_of(function.inputs)
-    results, slopes = inline(function.program, given), [*_slopes(function, names, given)]
-    shape = len(results), sum(_size(function, name) for name in names)
-    results += [x for row in zip(*slopes, strict=True) for part in row for x in part]
-    outputs = (*function.outputs, Port("slopes", shape))
-    return _function(f"{function.name}_and", names, function.inputs, outputs, graph, results)
+    given, _ = _numbers(function.inputs)
+    slopes = _slopes(function, names, given)
+    results = [*inline(function.program, given), *slopes.ravel()]
+    outputs = (*function.outputs, Port("slopes", slopes.shape))
+    return _function(f"{function.name}_and", names, function.inputs, outputs, results)
 
 
 def pushforward(function: Function, names: Sequence[str]) -> Function:
     """Changes of the outputs, from the inputs and, after them, changes of those that are named."""
-    by_name = {port.name: port for port in function.inputs}
-    moved = tuple(_input_like(by_name[name], "change of ") for name in names)
-    outputs = tuple(_input_like(port, "change of ") for port in function.outputs)
-    graph, given, changes = _graph_with_numbers(function.inputs, moved)
-    results: list[Number] = [0.0] * sum(port.size for port in outputs)
-    for slopes, change in zip(_slopes(function, names, given), changes, strict=True):
-        for k, row in enumerate(slopes):
-            results[k] = _sum([results[k], *(s * x for s, x in zip(row, change, strict=True))])
+    moved = tuple(_like(port, "change of ") for port in _named(function, names))
+    outputs = tuple(_like(port, "change of ") for port in function.outputs)
+    given, changes = _numbers(function.inputs, moved)
+    results = _slopes(function, names, given) @ changes
     ports = (*function.inputs, *moved)
-    return _function(f"{function.name}_along", names, ports, outputs, graph, results)
+    return _function(f"{function.name}_along", names, ports, outputs, results)
 
 
 def pullback(function: Function, names: Sequence[str]) -> Function:
@@ -46,62 +44,38 @@ def pullback(function: Function, names: Sequence[str]) -> Function:
 
     They are its inputs after those of the function.
     """
-    by_name = {port.name: port for port in function.inputs}
-    weights = tuple(_input_like(port, "weight of ") for port in function.outputs)
-    outputs = tuple(_input_like(by_name[name], "slope by ") for name in names)
-    graph, given, pulled = _graph_with_numbers(function.inputs, weights)
-    weight = [w for numbers in pulled for w in numbers]
-    results = [
-        _sum([w * row[k] for w, row in zip(weight, slopes, strict=True)])
-        for name, slopes in zip(names, _slopes(function, names, given), strict=True)
-        for k in range(_size(function, name))
-    ]
+    weights = tuple(_like(port, "weight of ") for port in function.outputs)
+    outputs = tuple(_like(port, "slope by ") for port in _named(function, names))
+    given, pulled = _numbers(function.inputs, weights)
+    results = pulled @ _slopes(function, names, given)
     ports = (*function.inputs, *weights)
-    return _function(f"{function.name}_back", names, ports, outputs, graph, results)
+    return _function(f"{function.name}_back", names, ports, outputs, results)
 
 
-def _slopes(
-    function: Function, names: Sequence[str], given: Sequence[Number]
-) -> Iterator[list[list[Number]]]:
-    """For each input that is named a row of derivatives for each number of the outputs."""
+def _slopes(function: Function, names: Sequence[str], given: Sequence[Number]) -> Array:
+    """Derivatives of the numbers of the outputs by those of the inputs that are named."""
     rows = sum(port.size for port in function.outputs)
-    for name in names:
-        numbers = inline(function.jacobian(name, raw=True).program, given)
-        size = _size(function, name)
-        yield [numbers[size * k : size * (k + 1)] for k in range(rows)]
+    slopes = np.empty((rows, 0), object)
+    for port in _named(function, names):
+        numbers = inline(function.jacobian(port.name, raw=True).program, given)
+        own = np.array(numbers, object).reshape(rows, port.size)
+        slopes = np.concatenate([slopes, own], axis=1)
+    return slopes
 
 
-def _size(function: Function, name: str) -> int:
-    (size,) = (port.size for port in function.inputs if port.name == name)
-    return size
+def _named(function: Function, names: Sequence[str]) -> list[Port]:
+    by_name = {port.name: port for port in function.inputs}
+    return [by_name[name] for name in names]
 
 
-def _graph_of(ports: Sequence[Port]) -> tuple[Graph, list[Number]]:
-    graph = Graph()
-    return graph, list(inputs(graph, 0, sum(port.size for port in ports)))
+def _numbers(ports: Sequence[Port], more: Sequence[Port] = ()) -> tuple[list[Number], Array]:
+    """The numbers of some inputs of a graph, and those of some more."""
+    count, others = (sum(port.size for port in x) for x in (ports, more))
+    numbers = list(inputs(Graph(), 0, count + others))
+    return numbers[:count], np.array(numbers[count:], object)
 
 
-def _graph_with_numbers(
-    ports: Sequence[Port], more: Sequence[Port]
-) -> tuple[Graph, list[Number], list[list[Number]]]:
-    """A graph, the numbers of some inputs, and those of each of some more."""
-    graph, given = _graph_of((*ports, *more))
-    first, parts = sum(port.size for port in ports), list[list[Number]]()
-    at = first
-    for port in more:
-        parts.append(given[at : at + port.size])
-        at += port.size
-    return graph, given[:first], parts
-
-
-def _sum(terms: Sequence[Number]) -> Number:
-    total: Number = 0.0
-    for term in terms:
-        total = total + term
-    return total
-
-
-def _input_like(port: Port, before: str) -> Port:
+def _like(port: Port, before: str) -> Port:
     return Port(before + port.name, port.shape)
 
 
@@ -110,9 +84,9 @@ def _function(
     names: Sequence[str],
     ports: tuple[Port, ...],
     outputs: tuple[Port, ...],
-    graph: Graph,
-    results: Sequence[Number],
+    results: Sequence[Number] | Array,
 ) -> Function:
+    graph = next((x.graph for x in results if isinstance(x, Scalar)), Graph())
     edges = tuple(edge_of(graph, x) for x in results)
     return Function(Program("_".join([name, *names]), ports, outputs, graph, edges))
 

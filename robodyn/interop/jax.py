@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.array_types import IntArray
 from robodyn.codegen import Function, Memo
+from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.programs.xla_handler import handler_address
 from robodyn.codegen.llvm.target.once import once
 from robodyn.errors import MissingExtraError
 from robodyn.interop.derived import checked_batch, with_jacobians
-from robodyn.interop.xla_call import called
+from robodyn.literals import Precision
 
 try:
     import jax
@@ -129,8 +131,24 @@ def _call(function: Function, *arrays: Any) -> list[Any]:
     count = max((len(x) for x in arrays if len(x) != 1), default=1)
     dtype = arrays[0].dtype if arrays else np.dtype(np.float64)
     results = [jax.ShapeDtypeStruct((count, *port.shape), dtype) for port in function.outputs]
-    words = called(function, "float" if dtype == np.float32 else "double")
+    words = _words(function, "float" if dtype == np.float32 else "double")
     return list(jax.ffi.ffi_call(TARGET, results)(*arrays, words=words))
+
+
+def _words(function: Function, dtype: Precision) -> IntArray:
+    """What XLA is told of a function: the table that `xla_handler.WORDS` describes.
+
+    function: Has to stay as long as its code may be called.
+    dtype {"double", "float"}
+    """
+    threads.start()
+    ports = (*function.inputs, *function.outputs)
+    run = threads.parallel_for_address()
+    lanes = function.lanes(dtype)
+    kernels = [function.rows_address(batch, dtype, full=True) for batch in (False, True)]
+    head = [*kernels, lanes, function.work, run, threads.pool()]
+    counts = [len(function.inputs), len(function.outputs)]
+    return np.array([*head, *counts, *(port.size for port in ports)], np.int64)
 
 
 def _vmap(

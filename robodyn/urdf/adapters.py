@@ -63,14 +63,11 @@ def _link(link: Any) -> Link:
 def _invented_inertias(links: tuple[Link, ...]) -> list[UrdfWarning]:
     invented = Inertia(1.0, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
     names = [link.name for link in links if link.inertia == invented]
-    if not names:
-        return []
-    return [
-        UrdfWarning(
-            f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give "
-            "this to links whose file says nothing; load the file itself, where they are massless"
-        )
-    ]
+    message = (
+        f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give this "
+        "to links whose file says nothing; load the file itself, where they are massless"
+    )
+    return [UrdfWarning(message)] if names else []
 
 
 def _pose(matrix: Any) -> Pose:
@@ -101,15 +98,9 @@ def _joint(joint: Any) -> Joint:
             element=f"joint {name!r}",
         )
     axis = _vector(joint.axis) if kind.axes else (1.0, 0.0, 0.0)
-    dynamics, mimic = getattr(joint, "dynamics", None), getattr(joint, "mimic", None)
-    if mimic is not None and kind.nv:
-        mimic = Mimic(
-            str(mimic.joint),
-            _value_or_default(mimic.multiplier, 1.0),
-            _value_or_default(mimic.offset, 0.0),
-        )
-    else:
-        mimic = None
+    mimic = getattr(joint, "mimic", None) if kind.nv else None
+    if mimic is not None:
+        mimic = Mimic(str(mimic.joint), **_numbers(mimic, multiplier=1.0, offset=0.0))
     return Joint(
         name,
         kind.name,
@@ -118,9 +109,8 @@ def _joint(joint: Any) -> Joint:
         _pose(joint.origin),
         axis,
         limits=_limits(getattr(joint, "limit", None), kind),
-        damping=_value_or_default(getattr(dynamics, "damping", None), 0.0),
-        friction=_value_or_default(getattr(dynamics, "friction", None), 0.0),
         mimic=mimic,
+        **_numbers(getattr(joint, "dynamics", None), damping=0.0, friction=0.0),
     )
 
 
@@ -130,16 +120,14 @@ def _limits(limit: Any, kind: JointKind) -> Limits | None:
     lower, upper = position_limits(kind, limit.lower, limit.upper)
     if lower > upper:
         lower, upper = -math.inf, math.inf
-    return Limits(
-        float(lower),
-        float(upper),
-        _value_or_default(limit.velocity, math.inf),
-        _value_or_default(limit.effort, math.inf),
-    )
+    bounds = _numbers(limit, velocity=math.inf, effort=math.inf)
+    return Limits(float(lower), float(upper), **bounds)
 
 
-def _value_or_default(value: Any, default: float) -> float:
-    return default if value is None else float(value)
+def _numbers(given: Any, **defaults: float) -> dict[str, Any]:
+    """Attributes as numbers; the default of one that is not there or None."""
+    values = {name: getattr(given, name, None) for name in defaults}
+    return {name: defaults[name] if x is None else float(x) for name, x in values.items()}
 
 
 def _transmissions(robot: Any) -> Iterable[Any]:
@@ -167,8 +155,8 @@ def _actuators(robot: Any, joints: tuple[Joint, ...]) -> tuple[tuple[str, Actuat
         motors = list(transmission.actuators)
         if len(driven) == 1 and len(motors) <= 1 and driven[0] in known:
             motor = motors[0] if motors else None
-            ratio = getattr(motor, "mechanicalReduction", None)
-            ratio = getattr(motor, "mechanical_reduction", None) if ratio is None else ratio
+            ratio = _numbers(motor, mechanical_reduction=1.0)["mechanical_reduction"]
+            ratio = _numbers(motor, mechanicalReduction=ratio)["mechanicalReduction"]
             name = str(getattr(motor, "name", ""))
-            found.setdefault(driven[0], Actuator(_value_or_default(ratio, 1.0), name=name))
+            found.setdefault(driven[0], Actuator(ratio, name=name))
     return tuple(found.items())

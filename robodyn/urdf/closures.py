@@ -38,6 +38,16 @@ if TYPE_CHECKING:
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
 
+#: Elements that name the links of a loop; those after the first are known misspellings.
+_ENDS = ("predecessor",), ("successor", "sucessor")
+_PARTS = ("parent",), ("child",)
+_SIDES = {
+    "loop": _ENDS,
+    "joint": _PARTS,
+    "drake:joint": _PARTS,
+    "loop_joint": (("link1",), ("link2",)),
+}
+
 
 class Closures:
     """Reads the elements that close loops."""
@@ -57,12 +67,10 @@ class Closures:
         """Read one child of ``<robot>``; false if it has nothing to do with closures."""
         tag = local_name(element)
         match tag:
-            case "loop":
-                self._add(element, self._read_loop(element))
-            case "joint" | "drake:joint":  # with cut="true"
-                self._add(element, self._read_cut_joint(element))
+            case "loop" | "joint" | "drake:joint":  # a joint with cut="true"
+                self._add(element, self._read_loop(element, tag))
             case "loop_joint" if element.find("parent") is None:
-                self._add(element, self._read_loop_joint(element))
+                self._add(element, self._read_loop(element, tag))
             case "constraint" | "loop_joint":
                 self._add(element, self._read_constraint(element))
             case "coupling":
@@ -128,23 +136,27 @@ class Closures:
         self.reader.left_out(element, missing, lost=True)
         return None, None
 
-    def _read_loop(self, element: Element) -> Loop | None:
-        reader = self.reader
-        name, kind = reader.name(element), self._kind_of(element)
-        before, predecessor = self._link_of(element, "predecessor")
-        after, successor = self._link_of(element, "successor", "sucessor")
-        if None in (name, kind) or before is None or after is None:
-            return None
-        one, two = (reader.pose(reader.only(side, "origin")) for side in (before, after))
-        return self._loop(element, name, kind, (predecessor, successor), (one, two))
+    def _read_loop(self, element: Element, tag: str) -> Loop | None:
+        """A loop in our notation, as a joint that is cut, or of Drake and Isaac.
 
-    def _read_cut_joint(self, element: Element) -> Loop | None:
-        reader = self.reader
-        name, kind = reader.name(element), self._kind_of(element)
-        _, parent = self._link_of(element, "parent")
-        _, child = self._link_of(element, "child")
-        origin = reader.pose(reader.only(element, "origin"))
-        return self._loop(element, name, kind, (parent, child), (origin, Pose()))
+        Ours has an ``<origin>`` on each side, a joint one on its parent; ``<loop_joint>`` has the
+        frame of each link as attributes, and the axis in both.
+        """
+        reader, of_drake = self.reader, tag == "loop_joint"
+        name, kind = reader.name(element), self._kind_of(element, "_joint" if of_drake else "")
+        (one, first), (two, second) = (self._link_of(element, *tags) for tags in _SIDES[tag])
+        if kind is None or one is None or two is None:
+            return None
+        if of_drake and (kind.parameters or len(kind.axes) > 1):
+            self._not_for_type(element, kind)
+            return None
+        if of_drake:
+            origins = reader.pose(one), reader.pose(two)
+        elif tag == "loop":
+            origins = _origin(reader, one), _origin(reader, two)
+        else:
+            origins = _origin(reader, element), Pose()
+        return self._loop(element, name, kind, (first, second), origins)
 
     def _loop(
         self,
@@ -173,21 +185,6 @@ class Closures:
             )
         limits = limits_of_loop(reader, element, read_limits(reader, element, kind))
         return {"limits": limits, **dataclasses.asdict(read_dynamics(reader, element, kind))}
-
-    def _read_loop_joint(self, element: Element) -> Loop | None:
-        """``<loop_joint>`` of Drake and Isaac: a frame on each link, and the axis in both."""
-        reader = self.reader
-        name, kind = reader.name(element), self._kind_of(element, "_joint")
-        (one, link1), (two, link2) = (
-            self._link_of(element, "link1"),
-            self._link_of(element, "link2"),
-        )
-        if kind is None or one is None or two is None:
-            return None
-        if kind.parameters or len(kind.axes) > 1:
-            self._not_for_type(element, kind)
-            return None
-        return self._loop(element, name, kind, (link1, link2), (reader.pose(one), reader.pose(two)))
 
     def _not_for_type(self, element: Element, kind: JointKind) -> None:
         problem = f"type {kind.name!r} is not known here; write it as <loop>"
@@ -234,8 +231,7 @@ class Closures:
     def _read_coupling(self, element: Element) -> Coupling | None:
         reader = self.reader
         name = reader.name(element)
-        _, predecessor = self._link_of(element, "predecessor")
-        _, successor = self._link_of(element, "successor", "sucessor")
+        (_, predecessor), (_, successor) = (self._link_of(element, *tags) for tags in _ENDS)
         ratio, offset = reader.only(element, "ratio"), reader.only(element, "offset")
         values = (
             1.0 if ratio is None else reader.number(ratio, "value"),
@@ -259,6 +255,10 @@ class Closures:
             self._add(joint, closure)
             element.remove(joint)
         return bool(found) and len(element) == 0
+
+
+def _origin(reader: Reader, element: Element) -> Pose:
+    return reader.pose(reader.only(element, "origin"))
 
 
 def _rotation_between(a: Vector, b: Vector) -> np.ndarray:

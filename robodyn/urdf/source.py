@@ -258,17 +258,7 @@ def _read_urdf(document: Document, options: Options) -> Reading:
 def _read_sdf(document: Document, options: Options) -> Reading:
     from robodyn.urdf.sdf.read import read_sdf
 
-    return Reading.of(
-        *read_sdf(
-            document.text,
-            document.file,
-            packages=options.packages,
-            strict=options.strict,
-            placed=options.base == "fixed",
-            root=document.root,
-            name=options.model,
-        )
-    )
+    return read_sdf(document, options)
 
 
 def _read_xacro(document: Document, options: Options) -> Reading:

@@ -10,13 +10,13 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
+from robodyn.description.functions.user_law import program_of
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.errors import ShapeError
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Scalar, edge_of, inputs
+from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.scalar import Scalar, inputs
 from robodyn.tolerances import EXPLICIT_SOLUTION
 
 #: Lower and upper end of positions at which functions are tried.
@@ -71,12 +71,8 @@ def traced(what: str, function: Callable[..., Any], size: int, count: int) -> Pr
             "the positions that it gets",
             name="law",
         )
-    plain = Graph()
     port = Port("q", (size,), "rad, m")
-    edges = tuple(edge_of(graph, x) for x in numbers)
-    traced = Program("law", (port,), (Port("law", (count,), "rad, m"),), graph, edges)
-    kept = tuple(edge_of(plain, x) for x in inline(traced, inputs(plain, 0, size)))
-    return Program("law", (port,), traced.outputs, plain, kept)
+    return program_of("law", graph, (port,), numbers, "rad, m")
 
 
 def check_smooth(what: str, loop: TracedExplicitLoop, ranges: Sequence[Range]) -> None:

@@ -45,11 +45,11 @@ def numbers_of(
 
 
 def program_of(
-    name: str, graph: Graph, ports: tuple[Port, ...], results: Sequence[Number]
+    name: str, graph: Graph, ports: tuple[Port, ...], results: Sequence[Number], unit: str = ""
 ) -> Program:
     """Results of a graph as a program, without the nodes that they do not need."""
     edges = tuple(edge_of(graph, x) for x in results)
-    traced = Program(name, ports, (Port(name, (len(edges),), ""),), graph, edges)
+    traced = Program(name, ports, (Port(name, (len(edges),), unit),), graph, edges)
     own = Graph()
     kept = inline(traced, inputs(own, 0, sum(port.size for port in ports)))
     edges = tuple(edge_of(own, x) for x in kept)

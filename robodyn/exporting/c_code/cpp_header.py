@@ -14,67 +14,18 @@ from robodyn.exporting.c_code.signature import (
     parameters,
     without_residual,
 )
+from robodyn.exporting.templates import template
 from robodyn.exporting.unit.unit import Step
 
 #: Names in the namespace besides those of functions.
 OWN = frozenset({"Motion", "Real", "check", "nq", "nv", "std"})
 
-_HEAD = """\
-// {title}
-// Matrices are row-major.
-#ifndef {macro}_HPP
-#define {macro}_HPP
-
-#include "{prefix}.h"
-
-#include <algorithm>
-#include <array>
-#include <stdexcept>
-#include <tuple>
-
-namespace {prefix} {{
-
-using Real = {dtype};
-constexpr int nq = {nq};
-constexpr int nv = {nv};
-"""
-
-_CHECK = """
-/// Throws where a result is not {macro}_OK.
-inline void check({result} result)
-{{
-    if (result == {macro}_OPEN)
-        throw std::runtime_error("{prefix}: the loops are open, or do not close");
-    if (result != {macro}_OK)
-        throw std::runtime_error("{prefix}: something is infinite or not a number");
-}}
-"""
-
-_MOTION = """
-/// A motion by steps of {h:g} s; copies are motions of their own.
-class Motion {{
-public:
-    {state} state;
-
-    /// Begins at time zero. Loops that are open by 1 mm or mrad at most are closed.
-    Motion(const std::array<Real, nq> &q, const std::array<Real, nv> &v)
-    {{
-        check({begin}(&state, q.data(), v.data()));
-    }}
-
-    /// A step; where that fails the state stays as it was.
-    void step({given})
-    {{
-{statements}
-    }}
-}};
-"""
-
 
 def cpp_header(names: CNames) -> str:
     """The text of the header, for C++11 and later."""
     unit = names.unit
-    text = _HEAD.format(
+    text = template(
+        "unit.hpp",
         title=comment(f"Equations of the robot {unit.robot.name}."),
         macro=names.macro,
         prefix=names.prefix,
@@ -87,7 +38,9 @@ def cpp_header(names: CNames) -> str:
         parts.append(_function(names, routine.name, routine.about, parameters(routine), False))
     if unit.procedures:
         parts.append(
-            _CHECK.format(macro=names.macro, prefix=names.prefix, result=names.own("result"))
+            template(
+                "check.hpp", macro=names.macro, prefix=names.prefix, result=names.own("result")
+            )
         )
     for own in unit.assemblies:
         parts.append(_function(names, own.name, own.about, without_residual(own), True))
@@ -140,8 +93,9 @@ def _argument(x: Parameter) -> str:
 
 def _motion(own: Step, names: CNames) -> str:
     """The class of motions."""
-    return _MOTION.format(
-        h=own.h,
+    return template(
+        "motion.hpp",
+        h=f"{own.h:g}",
         state=names.own("state"),
         begin=names.own("begin"),
         given=_declared(signals(own)) if own.update else "const std::array<Real, nv> &tau",

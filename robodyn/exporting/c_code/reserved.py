@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from robodyn.codegen.text.assignments import C_WORDS
+from robodyn.exporting.templates import template
 
 #: Macros of headers of C and of Windows, which are no names of anything.
 MACROS = frozenset(
@@ -16,7 +15,7 @@ MACROS = frozenset(
 
 def _listed() -> frozenset[str]:
     """Names of the list beside this file, whose lines with ``#`` are headings."""
-    text = files("robodyn.exporting.c_code").joinpath("reserved_names.txt").read_text("utf-8")
+    text = template("reserved_names.txt")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return frozenset(name for line in lines for name in line.split())
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from robodyn.codegen.text.assignments import literal
 from robodyn.exporting.c_code.signature import CFunction, CNames, parameters
+from robodyn.exporting.templates import template
 from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
 from robodyn.exporting.unit.statements import Syntax, expression_text
 from robodyn.exporting.unit.statements import lines as statement_lines
@@ -14,30 +15,9 @@ from robodyn.exporting.unit.statements import lines as statement_lines
 def helpers(names: CNames, loops: bool) -> Iterator[str]:
     """Functions that `checks` calls."""
     dtype = names.unit.dtype
-    size = "fabs" if dtype == "double" else "fabsf"
-    yield f"""
-static int all_finite(const {dtype} *x, int n)
-{{
-    for (int i = 0; i < n; i++) {{
-        if (!isfinite(x[i])) {{
-            return 0;
-        }}
-    }}
-    return 1;
-}}
-"""
+    yield template("finite.c", dtype=dtype)
     if loops:
-        yield f"""
-static int all_within(const {dtype} *x, int n, {dtype} most)
-{{
-    for (int i = 0; i < n; i++) {{
-        if (!({size}(x[i]) <= most)) {{
-            return 0;
-        }}
-    }}
-    return 1;
-}}
-"""
+        yield template("within.c", dtype=dtype, size="fabs" if dtype == "double" else "fabsf")
 
 
 def checks(

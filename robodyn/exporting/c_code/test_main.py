@@ -13,6 +13,7 @@ from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
 from robodyn.exporting.c_code.motion_state import signals
 from robodyn.exporting.c_code.signature import CNames, comment, parameters
+from robodyn.exporting.templates import template
 from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
@@ -39,31 +40,6 @@ LATEST = 10.0
 #: Steps of a motion that are tried.
 STEPS = 100
 
-_HEAD = """\
-/* Compares the functions of {prefix}.h with numbers of robodyn. */
-#include "{prefix}.h"
-
-#include <math.h>
-#include <stdio.h>
-
-static int failures = 0;
-"""
-
-_COMPARE = """
-static void compare(const char *what, const {dtype} *found, const {dtype} *expected, int n,
-                    double near)
-{{
-    for (int i = 0; i < n; i++) {{
-        if (!(fabs((double)found[i] - (double)expected[i]) <= near)) {{
-            printf("%s[%d] is %.9g, expected %.9g\\n", what, i, (double)found[i],
-                   (double)expected[i]);
-            failures++;
-            return;
-        }}
-    }}
-}}
-"""
-
 
 def test_main(names: CNames) -> str:
     """The text of the program, whose exit status is 1 where a number differs."""
@@ -81,8 +57,8 @@ def test_main(names: CNames) -> str:
         text += [*(f"    {x}" for x in _motion(names)), "}"]
         tests.append("test_motion();")
     if any("compare(" in line for line in text):
-        text.insert(0, _COMPARE.format(dtype=unit.dtype))
-    text.insert(0, _HEAD.format(prefix=names.prefix))
+        text.insert(0, template("compare.c", dtype=unit.dtype))
+    text.insert(0, template("test.c", prefix=names.prefix))
     end = [*tests, r'printf("%d failed\n", failures);', "return failures != 0;"]
     return "\n".join([*text, "", "int main(void)", "{", *(f"    {x}" for x in end), "}", ""])
 

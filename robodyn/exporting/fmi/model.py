@@ -8,94 +8,7 @@ from robodyn.exporting.c_code.motion_state import first_or_later
 from robodyn.exporting.c_code.signature import CNames, called, parameters
 from robodyn.exporting.fmi.parts import Parts
 from robodyn.exporting.fmi.variables import Variable
-
-_HEADER = """\
-/* The motion of {name} as the functions of FMI see it. */
-#ifndef MODEL_H
-#define MODEL_H
-
-#include "{prefix}.h"
-
-#define MODEL_TOKEN "{token}"
-#define MODEL_STEP {step}
-#define MODEL_STEP_TEXT "{step}"
-
-enum {{
-    MODEL_VALUES = {count}, /* numbers of variables, by value reference */
-    MODEL_NEEDS_TIME = {needs_time} /* whether the motion depends on when it begins */
-}};
-
-enum {{ MODEL_NEVER, MODEL_AT_START, MODEL_ALWAYS }}; /* when a variable can be set */
-
-typedef struct {{
-    double start; /* time [s] */
-    double values[MODEL_VALUES];
-    {state} motion;
-}} model_state;
-
-extern const double model_start[MODEL_VALUES];
-extern const unsigned char model_settable[MODEL_VALUES];
-
-double model_time(const model_state *state);
-
-/* These return NULL, or what is wrong. */
-const char *model_begin(model_state *state);
-const char *model_step(model_state *state);
-
-/* Forces of the controller and other outputs, of which the motion knows nothing. */
-void model_outputs(model_state *state);
-
-#endif
-"""
-
-_SOURCE = """\
-#include "model.h"
-
-#include <string.h>
-
-const double model_start[MODEL_VALUES] = {{{start}}};
-
-const unsigned char model_settable[MODEL_VALUES] = {{{settable}}};
-
-double model_time(const model_state *state)
-{{
-    return state->start + (double)state->motion.steps * MODEL_STEP;
-}}
-
-static const char *done({result} result, model_state *state)
-{{
-    if (result == {macro}_NOT_FINITE)
-        return "the motion is not finite: it is singular, or the step is too long";
-    if (result != {macro}_OK)
-        return "the loops do not close";
-    memcpy(state->values + {q}, state->motion.q, sizeof state->motion.q);
-    memcpy(state->values + {v}, state->motion.v, sizeof state->motion.v);
-    return NULL;
-}}
-
-{given}const char *model_begin(model_state *state)
-{{
-    return done({begin}(&state->motion, state->values + {q}, state->values + {v}), state);
-}}
-
-const char *model_step(model_state *state)
-{{
-    const {state} before = state->motion;
-    const char *wrong;
-{forces}    wrong = done({call}, state);
-    if (wrong != NULL)
-        state->motion = before;
-    return wrong;
-}}
-
-void model_outputs(model_state *state)
-{{
-    const double t = model_time(state);
-    double *const values = state->values;
-{lines}
-    (void)t, (void)values;
-}}
-"""
+from robodyn.exporting.templates import template
 
 
 class Places:
@@ -118,7 +31,8 @@ def model_header(names: CNames, parts: Parts, variables: Sequence[Variable], tok
 
     It has the ``token`` of the model description.
     """
-    return _HEADER.format(
+    return template(
+        "model.h",
         name=names.prefix,
         prefix=names.prefix,
         token=token,
@@ -136,7 +50,8 @@ def model_source(names: CNames, parts: Parts, variables: Sequence[Variable]) -> 
     forces = ""
     if parts.step.update is None:
         forces = "    forces(state, state->motion.tau);\n"
-    return _SOURCE.format(
+    return template(
+        "model.c",
         start=", ".join(repr(x.start or 0.0) for x in variables),
         settable=", ".join(_settable(x) for x in variables),
         state=names.own("state"),

@@ -7,7 +7,6 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib.resources import files
 
 from robodyn.exporting.c_code.header import header
 from robodyn.exporting.c_code.signature import CNames
@@ -17,6 +16,7 @@ from robodyn.exporting.fmi.library import shared_library
 from robodyn.exporting.fmi.model import model_header, model_source
 from robodyn.exporting.fmi.parts import parts_of
 from robodyn.exporting.fmi.variables import variables
+from robodyn.exporting.templates import template
 from robodyn.exporting.unit.unit import Unit
 
 
@@ -39,7 +39,7 @@ def write(unit: Unit) -> Mapping[str, str | bytes]:
     sources = {
         f"{identifier}.h": header(names),
         f"{identifier}.c": source(names),
-        "fmi3.c": files("robodyn.exporting.fmi").joinpath("fmi3.c").read_text(),
+        "fmi3.c": template("fmi3.c"),
         "model.c": model_source(names, parts, found),
     }
     token = _token(sources, repr(found))

@@ -32,32 +32,14 @@ from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, 
 _MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}
 
 
-def read_link(reader: Reader, element: Element, name: str, unread: list[str]) -> Link:
-    """Read a ``<link>``; what a simulator may move it by is added to ``unread``."""
-    for tag in ("enable_wind", "kinematic"):
-        if truth_of(reader, element, tag):
-            unread.append(f"<{tag}> of link {name!r} (line {line_of(element)})")
-    decay = reader.only(element, "velocity_decay")
-    if decay is not None and any(
-        number_of(reader, decay, tag, 0.0) for tag in ("linear", "angular")
-    ):
-        unread.append(f"<velocity_decay> of link {name!r} (line {line_of(element)})")
-    inertial = reader.only(element, "inertial")
-    if inertial is None:
-        reader.warn(element, "has no <inertial>: SDF gives it 1 kg, and 1 kg m^2 about each axis")
-        return Link(name, Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0), line=line_of(element))
-    return Link(name, _read_inertia(reader, inertial, name, unread), line=line_of(element))
-
-
-def _read_inertia(reader: Reader, element: Element, name: str, unread: list[str]) -> Inertia | None:
+def read_inertia(reader: Reader, element: Element) -> Inertia:
+    """Read an ``<inertial>``."""
     if reader.flag(element, "auto"):
         reader.problem(
             element,
             '<inertial auto="true"> is not read: write <mass> and <inertia> out',
             leniently="read as if they were not left out",
         )
-    if element.find("fluid_added_mass") is not None:
-        unread.append(f"<fluid_added_mass> of link {name!r} (line {line_of(element)})")
     place = read_sdf_pose(reader, element)
     if place.relative_to:
         reader.problem(
@@ -208,7 +190,7 @@ class ModelReader:
             return
         if tag == "link":
             place = read_sdf_pose(reader, element)
-            model.add_link(read_link(reader, element, name, self.unread), place)
+            model.add_link(self._read_link(element, name), place)
             if element.find("gravity") is not None and not truth_of(reader, element, "gravity"):
                 model.weightless.append(name)
         elif tag == "frame":
@@ -229,6 +211,28 @@ class ModelReader:
                 model.add_joint(joint)
             for plugin in element.findall("plugin"):
                 self.tell_unread(plugin)
+
+    def _read_link(self, element: Element, name: str) -> Link:
+        """Read a ``<link>``."""
+        reader, line = self.reader, line_of(element)
+        for tag in ("enable_wind", "kinematic"):
+            if truth_of(reader, element, tag):
+                self._tell_of_link(tag, name, element)
+        decay = reader.only(element, "velocity_decay")
+        ways = ("linear", "angular")
+        if decay is not None and any(number_of(reader, decay, tag, 0.0) for tag in ways):
+            self._tell_of_link("velocity_decay", name, element)
+        inertial = reader.only(element, "inertial")
+        if inertial is None:
+            said = "has no <inertial>: SDF gives it 1 kg, and 1 kg m^2 about each axis"
+            reader.warn(element, said)
+            return Link(name, Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0), line=line)
+        if inertial.find("fluid_added_mass") is not None:
+            self._tell_of_link("fluid_added_mass", name, inertial)
+        return Link(name, read_inertia(reader, inertial), line=line)
+
+    def _tell_of_link(self, tag: str, name: str, element: Element) -> None:
+        self.unread.append(f"<{tag}> of link {name!r} (line {line_of(element)})")
 
     def _renamed(
         self, element: Element, name: str, tag: str, taken: Mapping[str, int | None]

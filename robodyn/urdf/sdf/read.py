@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, some_of
 from robodyn.tolerances import DEFAULT_GRAVITY
-from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.reading import Document, Options, Reading
 from robodyn.urdf.common.xml import Element, local_name, parse_xml
 from robodyn.urdf.sdf.frames import MODEL, Frames, Matrix, both, inverse
 from robodyn.urdf.sdf.mechanism import mechanism_of
@@ -28,46 +27,30 @@ LISTED = 5
 SHOWN = 30
 
 
-def read_sdf(
-    text: str,
-    file: str | None,
-    *,
-    packages: Packages | None = None,
-    strict: bool = True,
-    placed: bool = True,
-    root: Element | None = None,
-    name: str | None = None,
-) -> tuple[Mechanism | None, Reader]:
-    """Read SDF text; the reader holds problems and warnings.
+def read_sdf(document: Document, options: Options) -> Reading:
+    """Read SDF.
+
+    Models that it includes are looked for beside its file, too. Where the base is fixed, the root
+    link stands in the world where the file says; a floating base stands where its coordinates say.
 
     Raises `UnknownNameError` if no model has the name that is asked for.
-
-    file: Where it stands; models that it includes are looked for beside it.
-    packages, optional: Folders of models and packages.
-    placed: The root link stands in the world where the file says. A floating base stands where its
-        coordinates say.
-    root, optional: Outer element of the text, where it was made of another one.
-    name, optional: Of the model that is meant, where there are several.
     """
-    reader = Reader(file, strict=strict)
+    reader, root = Reader(document.file, strict=options.strict), document.root
     try:
-        root = parse_xml(text, file, reader.warnings) if root is None else root
+        root = parse_xml(document.text, reader.file, reader.warnings) if root is None else root
     except UrdfError as error:
-        reader.problems.append(error)
-        reader.incomplete = True
-        return None, reader
+        return Reading(None, [error], reader.warnings, complete=False)
     check_sdf(reader, root)
-    models = ModelReader(reader, packages or Packages())
-    source = models.source(root, file)
-    found = _model(models, root, source, name)
+    models = ModelReader(reader, options.packages)
+    found = _model(models, root, models.source(root, reader.file), options.model)
     mechanism = None
     if found is not None and not reader.incomplete:
         model, X_world = found
-        mechanism = mechanism_of(reader, model, X_world, in_world=placed)
+        mechanism = mechanism_of(reader, model, X_world, in_world=options.base == "fixed")
     if models.unread:
         names = some_of(models.unread, LISTED)
         reader.warn(root, f"not read, though it may move the mechanism: {names}")
-    return mechanism, reader
+    return Reading.of(mechanism, reader)
 
 
 @dataclass

@@ -35,7 +35,7 @@ def ask(order: Message, answer: Callable[[Message], Message], file: str | None) 
     file: The file that is expanded, for messages.
     """
     try:
-        process = _WAITING.take() or _Process()
+        process = _take()
         said = process.said(order, answer)
         if said is None and process.used and not process.late:  # it had just ended, unused
             process = _Process()
@@ -98,7 +98,7 @@ class _Process:
             if found is None or not hasattr(os, "fork"):
                 self.end()
             else:
-                _WAITING.put(self)
+                _put(self)
 
     def _send(self, message: Message) -> None:
         assert self._process.stdin is not None
@@ -132,38 +132,34 @@ class _Process:
             self._process.communicate()
 
 
-class _Waiting:
-    """A process that waits for the next file, if there is one."""
+_LOCK = threading.Lock()
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: _Process | None = None
+#: A process that waits for the next file, if there is one.
+_WAITING: list[_Process] = []
 
-    def take(self) -> _Process | None:
-        """The process, if it is still there."""
-        with self._lock:
-            process, self._process = self._process, None
-        if process is None or process.owner != os.getpid():  # a copy of its owner by fork
-            return None
-        if process.lives:
-            return process
-        process.end()
-        return None
 
-    def put(self, process: _Process) -> None:
-        """Keep a process, or end it if one is kept."""
-        with self._lock:
-            if self._process is None or self._process.owner != os.getpid():
-                self._process = process
-                return
-        process.end()
+def _take() -> _Process:
+    """The process that waits, if it is still there; else another one."""
+    with _LOCK:
+        waiting = _WAITING.pop() if _WAITING else None
+    if waiting is not None and waiting.owner == os.getpid():  # and no copy of its owner by fork
+        if waiting.lives:
+            return waiting
+        waiting.end()
+    return _Process()
 
-    def end(self) -> None:
-        """End it."""
-        process = self.take()
-        if process is not None:
+
+def _put(process: _Process) -> None:
+    """Let a process wait, or end it if another one waits."""
+    with _LOCK:
+        if not any(other.owner == os.getpid() for other in _WAITING):
+            _WAITING[:] = [process]
+            return
+    process.end()
+
+
+@atexit.register
+def _end_waiting() -> None:
+    for process in _WAITING:
+        if process.owner == os.getpid():
             process.end()
-
-
-_WAITING = _Waiting()
-atexit.register(_WAITING.end)
