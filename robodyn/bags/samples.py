@@ -174,9 +174,5 @@ def _rates(robot: Robot, t: FloatArray, q: FloatArray) -> FloatArray:
 
 def _rate(t: FloatArray, steps: FloatArray) -> FloatArray:
     """Rates by finite differences: of second order within, of first order at the ends."""
-    if not len(steps):
-        return np.zeros((len(t), steps.shape[1]))
-    h = np.diff(t)[:, None]
-    rate = steps / h
-    within = (h[1:] * rate[:-1] + h[:-1] * rate[1:]) / (h[1:] + h[:-1])
-    return np.concatenate([rate[:1], within, rate[-1:]])
+    way = np.concatenate([np.zeros((1, steps.shape[1])), np.cumsum(steps, axis=0)])
+    return np.gradient(way, t, axis=0) if len(steps) else way
