@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robodyn.cli.loop_findings import loop_findings
-from robodyn.cli.options.output import add_json, print_json, with_options
+from robodyn.cli.options.output import print_json, with_options
 from robodyn.cli.options.robot import (
     add_robot_options,
     reading_options,
@@ -26,7 +26,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "file", "what to check", complete=robots_and_files(), nargs="+")
     text = "compare masses and inertias with meshes, too, not only with boxes and the like"
     add(parser, "--shapes", text, action="store_true")
-    add_json(parser)
     add_robot_options(parser)
 
 

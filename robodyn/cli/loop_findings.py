@@ -83,14 +83,15 @@ def _rounded_angles(robot: rd.Robot, mechanism: Mechanism) -> list[UrdfNote]:
     if not found:
         return []
     parts = [f"{what} ({some_of([*dict.fromkeys(names)])})" for what, names in found.items()]
-    return [
-        UrdfNote(
-            f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; rigid=True "
-            "keeps what is written",
-            file=mechanism.file,
-            element=f"robot {mechanism.name!r}",
-        )
-    ]
+    text = (
+        f"rounded numbers of loops are taken for exact ones: {'; '.join(parts)}; rigid=True keeps"
+    )
+    return [UrdfNote(f"{text} what is written", **_all_of(mechanism))]
+
+
+def _all_of(mechanism: Mechanism) -> dict[str, Any]:
+    """Where findings about a whole robot stand."""
+    return {"file": mechanism.file, "element": f"robot {mechanism.name!r}"}
 
 
 def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
@@ -109,13 +110,8 @@ def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
         return []
     motors = [name for name in names if name in dict(robot.mechanism.actuators)]
     moved = f"; motors that move nothing: {some_of(motors)}" if motors else ""
-    return [
-        UrdfWarning(
-            f"the loops hold joints that cannot move: {some_of(names)}{moved}",
-            file=robot.mechanism.file,
-            element=f"robot {robot.name!r}",
-        )
-    ]
+    text = f"the loops hold joints that cannot move: {some_of(names)}{moved}"
+    return [UrdfWarning(text, **_all_of(robot.mechanism))]
 
 
 def _motions(robot: rd.Robot, q: FloatArray) -> FloatArray:
@@ -160,8 +156,5 @@ def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
             shown = ", ".join(f"{x:.4g}" for x in part)
             moved.append((size, f"{name} by {shown} {robot.joints[name].kind.unit(0)}"))
     parts = [text for _, text in sorted(moved, reverse=True)]
-    return UrdfNote(
-        f"all loops close when joints move from there: {some_of(parts, separator='; ')}",
-        file=robot.mechanism.file,
-        element=f"robot {robot.name!r}",
-    )
+    text = f"all loops close when joints move from there: {some_of(parts, separator='; ')}"
+    return UrdfNote(text, **_all_of(robot.mechanism))

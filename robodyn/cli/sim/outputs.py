@@ -35,7 +35,7 @@ class Outputs:
                 run.save(path)
                 yield path
         if self.bag is not None:
-            from robodyn.ros.bag.trajectories import write_bag
+            from robodyn.ros.bag import write_bag
 
             write_bag(run, self.bag)
             yield self.bag
