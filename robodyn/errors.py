@@ -13,7 +13,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 
-class RobodynError(Exception):
+class _Detailed(Exception):
+    """What takes the values of its attributes by their names."""
+
+    def __init__(self, *args: object, **details: Any) -> None:
+        for name, value in details.items():
+            if not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
+            setattr(self, name, value)
+        super().__init__(*args)
+
+
+class RobodynError(_Detailed):
     """Base class of all errors of robodyn.
 
     Examples
@@ -28,14 +39,6 @@ class RobodynError(Exception):
 
     #: Index of the motion that failed among simultaneous ones; empty for a single one.
     motion: tuple[int, ...] = ()
-
-    def __init__(self, *args: object, **details: Any) -> None:
-        """Take the values of attributes by their names."""
-        for name, value in details.items():
-            if not hasattr(type(self), name):
-                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
-            setattr(self, name, value)
-        super().__init__(*args)
 
 
 #: Longest part of a file that a message repeats, and what it repeats of a longer one.
@@ -59,7 +62,7 @@ def some_of(texts: Sequence[str], most: int = 8, separator: str = ", ") -> str:
     return separator.join(texts[:most]) + more
 
 
-class _Located(Exception):
+class _Located(_Detailed):
     """A finding in a robot description, with the place where it was found.
 
     Attributes
@@ -79,24 +82,20 @@ class _Located(Exception):
         raises it all the same, or if this is a warning.
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        file: str | None = None,
-        line: int | None = None,
-        element: str | None = None,
-        suggestion: str | None = None,
-        leniently: str | None = None,
-    ) -> None:
+    problem: str
+    file: str | None = None
+    line: int | None = None
+    element: str | None = None
+    suggestion: str | None = None
+    leniently: str | None = None
+
+    def __init__(self, problem: str, **details: Any) -> None:
         self.problem = problem = _in_lines(problem)
-        self.file = file
-        self.line = line
-        self.element = element = element and _in_lines(element)
-        self.suggestion = suggestion
-        self.leniently = leniently
-        place = ":".join(str(part) for part in (file, line) if part is not None)
-        super().__init__(": ".join(part for part in (place, element, problem) if part))
+        element = details["element"] = _in_lines(details.get("element") or "") or None
+        given = (details.get("file"), details.get("line"))
+        place = ":".join(str(part) for part in given if part is not None)
+        text = ": ".join(part for part in (place, element, problem) if part)
+        super().__init__(text, **details)
 
 
 class _LocatedError(_Located, RobodynError, ValueError):
@@ -112,9 +111,7 @@ class UrdfWarning(_Located, UserWarning):
         The single places, for a warning that summarises several.
     """
 
-    def __init__(self, problem: str, *, places: tuple[UrdfWarning, ...] = (), **place: Any) -> None:
-        super().__init__(problem, **place)
-        self.places = places
+    places: tuple[UrdfWarning, ...] = ()
 
 
 class LoopWarning(UrdfWarning):
@@ -166,9 +163,7 @@ class UrdfError(_LocatedError):
 class PackageError(UrdfError):
     """A ROS package that a file refers to was not found; ``.package`` is its name."""
 
-    def __init__(self, problem: str, *, package: str = "", **place: Any) -> None:
-        self.package = package
-        super().__init__(problem, **place)
+    package: str = ""
 
 
 class TopologyError(_LocatedError):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, loaded
+from robodyn.cli.options.output import print_json
+from robodyn.cli.options.robot import add_robot, loaded
 from robodyn.cli.options.values import add, number, whole
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.errors import RobodynError
@@ -48,8 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "for each number: the least of as many runs as fit in (default 0.2)"
     seconds = number(above=0.0, unit="s")
     add(parser, "--seconds", text, seconds, metavar="TIME", default=0.2)
-    add_json(parser)
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

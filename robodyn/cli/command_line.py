@@ -34,6 +34,8 @@ COMMANDS = {
 }
 #: Commands with a folder of their own.
 FOLDERS = ("new", "sim")
+#: Commands that print no report.
+WITHOUT_REPORT = ("view", "publish", "completion")
 #: More about some of them.
 DESCRIPTIONS = {
     "sim": (
@@ -124,6 +126,9 @@ def _parser(names: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
         about = DESCRIPTIONS.get(name)
         command = commands.add_parser(name, help=COMMANDS[name], description=about)
         module.add_options(command)
+        if name not in WITHOUT_REPORT:
+            text = "print one JSON object instead of text"
+            command.add_argument("--json", action="store_true", help=text)
         command.set_defaults(run=module.run)
     return parser
 

@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
-from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
+from robodyn.cli.options.output import print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, loaded
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.errors import RobodynError, SettingsError
 
@@ -32,8 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"default: {', '.join(USUAL)}, and a motion"
     parser.add_argument("functions", nargs="*", metavar="function", help=text)
     parser.add_argument("--derivatives", action="store_true", help="those of the functions, too")
-    add_json(parser)
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

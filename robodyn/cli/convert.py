@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
+from robodyn.cli.options.output import print_json
+from robodyn.cli.options.robot import add_robot, robot_options
 from robodyn.cli.options.values import FILE, add, file
 from robodyn.description import Mechanism
 from robodyn.errors import FileError, some_of
@@ -34,8 +34,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace OUT if it is there")
     text = "in URDF, write every loop as <loop>, which readers that know trees only pass over"
     parser.add_argument("--strict-tree", action="store_true", help=text)
-    add_json(parser)
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.output import print_json
 from robodyn.codegen.llvm.batches.threads import processors
 from robodyn.codegen.llvm.cache.object_code import folder, not_stored
 from robodyn.codegen.llvm.cache.object_files import contents
@@ -51,8 +51,7 @@ class Finding:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
-    add_json(parser)
+    """Add the options: there are none of its own."""
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
-from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
+from robodyn.cli.options.output import print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, loaded
 from robodyn.cli.options.values import FILE, FOLDER, add, number
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.quantities.common.quantity import REFUSED
@@ -41,8 +41,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--integrator", help="of a step: rk4, euler, ...")
     parser.add_argument("--dtype", help="double, float")
     parser.add_argument("--name", help="what files are called after (the robot)")
-    add_json(parser)
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

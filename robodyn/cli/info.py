@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.output import add_json, print_json
-from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options, loaded
+from robodyn.cli.options.output import print_json
+from robodyn.cli.options.robot import ANY_BASE, add_robot, loaded
 from robodyn.cli.options.values import FILE, add
 from robodyn.files import as_path, replacing
 from robodyn.joints import joint_kind
@@ -21,8 +21,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_robot(parser, bases=ANY_BASE)
     add(parser, "--graph", "draw bodies, joints and loops", complete=FILE, metavar="FILE.svg")
-    add_json(parser)
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,7 +79,7 @@ def _joint_record(joint: rd.Joint, robot: rd.Robot) -> dict[str, Any]:
 
 
 def _print(robot: rd.Robot) -> None:
-    freedom = "1 degree" if robot.dof == 1 else f"{robot.dof} degrees"
+    freedom = f"{robot.dof} degree{'s'[: robot.dof != 1]}"
     print(
         f"{robot.name}: {robot.base} base, {freedom} of freedom, nq {robot.nq}, "
         f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"

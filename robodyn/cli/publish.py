@@ -20,8 +20,7 @@ from robodyn.ros.engine.pacing import summary
 from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import rclpy, start
-from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
-from robodyn.ros.rclpy.node import SimNode
+from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
 
 #: Seconds after a signal that ends a node in which others ask for the same.
 SAME_REQUEST = 1.0

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot, add_robot_options, robot_options
+from robodyn.cli.options.robot import add_robot, robot_options
 from robodyn.cli.options.values import FILE, add
 
 #: Options that write a file instead of serving, with their help.
@@ -33,7 +33,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--arrows", nargs="+", choices=arrows, default=(), help="forces to draw")
     for name, what in _FILES.items():
         add(parser, f"--{name}", f"{what}, and end", complete=FILE, type=Path, metavar="FILE")
-    add_robot_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
-from robodyn.pictures.figure import COLORS, LINES, OTHERS, Canvas, legend_beside
+from robodyn.pictures.figure import COLORS, LINES, OTHERS, legend_beside, opened_canvas
 
 #: Largest number of curves of a panel with a name and a style of their own. Others are grey.
 NAMED = len(COLORS) * len(LINES)
@@ -98,7 +98,8 @@ def draw(
     colors: dict[str, int] = {}
     for panel in panels:  # before panels are divided by unit, so that a name keeps its colour
         _numbers(panel, colors)
-    with Canvas("drawing a motion", path, axes, rows=len(rows), size=size, title=title) as canvas:
+    form: dict[str, Any] = {"rows": len(rows), "size": size, "title": title}
+    with opened_canvas("drawing a motion", path, axes, **form) as canvas:
         above: list[str] = []
         for axis, row in zip(canvas.axes, rows, strict=True):
             others = _draw(axis, t, row, _numbers(row, colors))

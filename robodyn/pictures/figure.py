@@ -1,11 +1,12 @@
-"""Figures of matplotlib: a context manager that makes one, and saves or shows it at the end."""
+"""Figures of matplotlib: a context that makes one, and saves or shows it at the end."""
 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,33 @@ STYLE = {
 COLUMN = 8
 
 
+@dataclass(frozen=True, eq=False)
 class Canvas:
-    """Context manager of a figure and its axes: new ones, or those that the user gives.
+    """A figure and its axes, row by row.
+
+    new: Whether the figure was made here.
+    """
+
+    figure: Any
+    axes: list[Any]
+    new: bool
+
+
+@contextmanager
+def opened_canvas(
+    what: str,
+    path: str | os.PathLike[str] | None,
+    given: Any,
+    *,
+    rows: int = 1,
+    columns: int = 1,
+    size: tuple[float, float],
+    title: str = "",
+    projection: str | None = None,
+    shared: bool = True,
+    film: bool = False,
+) -> Iterator[Canvas]:
+    """Context of a figure and its axes: new ones, or those that the user gives.
 
     At the end of the block, a new figure is saved or shown.
 
@@ -70,92 +96,51 @@ class Canvas:
     projection, optional: Projection of new axes, such as ``"3d"``.
     shared: New axes in a column share their horizontal axis.
     film: A new figure is neither saved nor shown at the end, as its frames are written before.
-    axes: Row by row.
-    new: Whether the figure was made here.
     """
-
-    figure: Any
-    axes: list[Any]
-
-    def __init__(
-        self,
-        what: str,
-        path: str | os.PathLike[str] | None,
-        given: Any,
-        *,
-        rows: int = 1,
-        columns: int = 1,
-        size: tuple[float, float],
-        title: str = "",
-        projection: str | None = None,
-        shared: bool = True,
-        film: bool = False,
-    ) -> None:
-        self._what, self._path, self._given = what, path, given
-        self._rows, self._columns, self._size = rows, columns, size
-        self._projection, self._shared = projection, shared and rows > 1
-        self._style, self._film, self._title = ExitStack(), film, title
-        self.new = given is None
-
-    def __enter__(self) -> Self:
-        if self.new:
-            self.figure = self._new_figure()
-            self.axes = self.figure.subplots(
-                self._rows,
-                self._columns,
-                sharex="col" if self._shared else False,
-                squeeze=False,
-                subplot_kw={"projection": self._projection},
-            ).ravel().tolist()  # fmt: skip
-        else:
-            self.axes = _axes(self._given, self._rows * self._columns)
-            self.figure = self.axes[0].figure
-        if self._title:
-            self.axes[0].set_title(self._title, loc="left")
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with self._style:
-            shown = self.new and self._path is None and not self._film
-            try:
-                if kind is None:
-                    self._finish(shown)
-            finally:
-                if shown:
-                    from matplotlib import pyplot
-
-                    pyplot.close(self.figure)
-
-    def _finish(self, shown: bool) -> None:
-        if self._path is not None:
-            save_figure(self.figure, self._path)
-        elif shown and getattr(self.figure.canvas, "required_interactive_framework", None):
-            # notebooks show the figure that is returned, and scripts without a display none
-            from matplotlib import pyplot
-
-            pyplot.show()
-
-    def _new_figure(self) -> Any:
+    if given is not None:
+        axes = _axes(given, rows * columns)
+        if title:
+            axes[0].set_title(title, loc="left")
+        yield Canvas(axes[0].figure, axes, new=False)
+        if path is not None:
+            save_figure(axes[0].figure, path)
+        return
+    try:
+        from matplotlib import style
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot", what) from None
+    with style.context(["default", STYLE]):
+        figure, shown = _new_figure(size, window=path is None and not film)
         try:
-            from matplotlib import style
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtraError("matplotlib", "plot", self._what) from None
-        self._style.enter_context(style.context(["default", STYLE]))
-        options: dict[str, Any] = {"figsize": self._size, "layout": "constrained"}
-        if self._path is None and not self._film:
-            from matplotlib import pyplot
+            across: Any = "col" if shared and rows > 1 else False
+            kind = {"projection": projection}
+            axes = figure.subplots(rows, columns, sharex=across, squeeze=False, subplot_kw=kind)
+            if title:
+                axes[0, 0].set_title(title, loc="left")
+            yield Canvas(figure, axes.ravel().tolist(), new=True)
+            if path is not None:
+                save_figure(figure, path)
+            elif shown and getattr(figure.canvas, "required_interactive_framework", None):
+                # notebooks show the figure that is returned, and scripts without a display none
+                shown.show()
+        finally:
+            if shown:
+                shown.close(figure)
 
-            return pyplot.figure(**options)
-        figure = Figure(**options)  # without a window, and without the state that pyplot keeps
-        FigureCanvasAgg(figure)
-        return figure
+
+def _new_figure(size: tuple[float, float], *, window: bool) -> tuple[Any, Any]:
+    """A figure, and pyplot if that knows it: a figure of a window."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    options: dict[str, Any] = {"figsize": size, "layout": "constrained"}
+    if window:
+        from matplotlib import pyplot
+
+        return pyplot.figure(**options), pyplot
+    figure = Figure(**options)  # without a window, and without the state that pyplot keeps
+    FigureCanvasAgg(figure)
+    return figure, None
 
 
 def _axes(given: Any, count: int) -> list[Any]:

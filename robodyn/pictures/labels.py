@@ -10,9 +10,10 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 
-#: Directions and distances [pixels] from a point at which its label may be placed.
-DIRECTIONS = np.exp(2j * np.pi * np.arange(16) / 16)
-DISTANCES = (10.0, 15.0, 22.0, 32.0, 46.0)
+#: Distances [pixels] and directions from a point in which its label may be placed.
+DISTANCES = np.repeat([10.0, 15.0, 22.0, 32.0, 46.0], 16)
+_TURN = 2.0 * np.pi * np.arange(len(DISTANCES)) / 16
+DIRECTIONS = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
 #: Cost of a pixel of distance from the point. A covered point of a line costs 1.
 FAR = 0.3
 #: Cost of a covered pixel of another label, and of a pixel beyond the axes.
@@ -82,21 +83,15 @@ def _best(
     inside: FloatArray,
 ) -> FloatArray:
     """Vector from a point to the middle of its label, shape (2,) [pixels]."""
-    least, best = np.inf, np.zeros(2)
-    for distance in DISTANCES:
-        for direction in DIRECTIONS:
-            way = np.array([direction.real, direction.imag])
-            step = distance * way + half * way
-            low, high = origin + step - half, origin + step + half
-            cost = FAR * distance + float(np.all((taken > low) & (taken < high), axis=1).sum())
-            for box in boxes:
-                shared = np.minimum(high, box[1]) - np.maximum(low, box[0])
-                cost += COVERED * float(np.prod(np.maximum(shared, 0.0)))
-            beyond = np.maximum(inside[0] - low, 0.0) + np.maximum(high - inside[1], 0.0)
-            cost += BEYOND * float(beyond.sum())
-            if cost < least:
-                least, best = cost, step
-    return best
+    steps = (DISTANCES[:, None] + half) * DIRECTIONS
+    low, high = origin + steps - half, origin + steps + half
+    covered = (taken > low[:, None]) & (taken < high[:, None])
+    beyond = np.maximum(inside[0] - low, 0.0) + np.maximum(high - inside[1], 0.0)
+    cost = FAR * DISTANCES + covered.all(axis=2).sum(axis=1) + BEYOND * beyond.sum(axis=1)
+    for box in boxes:
+        shared = np.minimum(high, box[1]) - np.maximum(low, box[0])
+        cost += COVERED * np.prod(np.maximum(shared, 0.0), axis=1)
+    return np.asarray(steps[cost.argmin()])
 
 
 def _step(project: Projection, start: FloatArray, pixels: FloatArray) -> FloatArray:

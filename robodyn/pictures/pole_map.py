@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.pictures.figure import COLORS, INK, Canvas
+from robodyn.pictures.figure import COLORS, INK, opened_canvas
 from robodyn.pictures.labels import Label, write_labels
 from robodyn.tolerances import POLE_SHOWN
 
@@ -44,7 +44,7 @@ def draw_poles(
     names: Poles of one model, and their labels.
     sampled: The models are sampled: the poles have no unit, and the unit circle is drawn.
     """
-    with Canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
+    with opened_canvas("drawing poles", path, axes, size=(7.5, 5.5), title=title) as canvas:
         (axis,) = canvas.axes
         lines = _sampled(axis, poles) if sampled else _draw_continuous_grid(axis, poles)
         if len(poles) == 1:
@@ -169,7 +169,7 @@ def draw_mode_shape(
     path a window shows it, where there is a display.
     """
     size = (7.0, 1.4 + 0.34 * max(2, len(shape)))
-    with Canvas("drawing a mode", path, axes, size=size, title=title) as canvas:
+    with opened_canvas("drawing a mode", path, axes, size=size, title=title) as canvas:
         _draw(canvas.axes[0], shape)
     return canvas.figure
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.pictures.figure import INK, Canvas
+from robodyn.pictures.figure import INK, Canvas, opened_canvas
 from robodyn.pictures.labels import Label, write_labels
 from robodyn.pictures.stick_axes import StickAxes, box, marker_of
 from robodyn.pictures.stick_figure import Arrow, StickFigure, plane_of
@@ -85,15 +86,15 @@ class Layout:
 
     def canvas(
         self, path: str | os.PathLike[str] | None, axes: Any = None, **options: Any
-    ) -> Canvas:
-        """A canvas with a new figure, or with the given axes; ``options`` are those of `Canvas`."""
+    ) -> AbstractContextManager[Canvas]:
+        """Open a new figure, or the given axes; ``options`` are those of `opened_canvas`."""
         kind: str | None = "3d"
         size = (8.0, 6.8)
         if self._plane is not None:
             width, height = box(self._points @ self._plane.T)[1]
             scale = min(7.2 / width, 5.6 / height)
             kind, size = None, (max(5.5, scale * width + 0.8), scale * height + 1.4)
-        return Canvas("drawing a robot", path, axes, size=size, projection=kind, **options)
+        return opened_canvas("drawing a robot", path, axes, size=size, projection=kind, **options)
 
     def axes(self, axis: Any) -> StickAxes:
         """Prepare empty matplotlib axes."""

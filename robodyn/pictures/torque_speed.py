@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
-from robodyn.pictures.figure import COLORS, INK, Canvas
+from robodyn.pictures.figure import COLORS, INK, Canvas, opened_canvas
 
 #: A limit is drawn if it is at most this many times the largest value.
 NEAR = 1.6
@@ -58,7 +58,7 @@ def draw_torque_speed(
     columns = len(curves) if axes is not None or len(curves) < 4 else 2 + (len(curves) > 4)
     rows = -(-len(curves) // columns)
     size = (1.0 + 3.2 * max(columns, 2), 1.0 + 2.9 * rows)
-    with Canvas(
+    with opened_canvas(
         "drawing motors", path, axes, rows=rows, columns=columns, size=size, shared=False
     ) as canvas:
         for axis, curve in zip(canvas.axes, curves, strict=False):

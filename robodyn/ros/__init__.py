@@ -15,9 +15,8 @@ from robodyn.ros.engine.messages import (
 )
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
 from robodyn.ros.rclpy.listener import StateListener
-from robodyn.ros.rclpy.node import SimNode
+from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
 
 __all__ = [
     "Engine",

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.caller import warn
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.ros.bag.trajectories import read_bag
+from robodyn.ros.bag import read_bag
 from robodyn.simulation.trajectory.files.recording import is_recording
 from robodyn.simulation.trajectory.trajectory import Trajectory
 

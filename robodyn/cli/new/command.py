@@ -6,7 +6,7 @@ import argparse
 from importlib import resources
 from importlib.util import find_spec
 
-from robodyn.cli.options.output import add_json, print_json
+from robodyn.cli.options.output import print_json
 from robodyn.cli.options.values import FOLDER, add
 from robodyn.exporting.folder import new_folder, write_folder
 from robodyn.installation import install_command
@@ -21,7 +21,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("project", choices=PROJECTS)
     add(parser, "folder", "new or empty (default: ./PROJECT)", complete=FOLDER, nargs="?")
-    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import re
@@ -13,11 +12,6 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the option."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 
 
 def print_json(command: str, **fields: Any) -> None:

@@ -22,13 +22,17 @@ ANY_BASE = ("fixed", "floating", "moving")
 def add_robot(
     parser: argparse.ArgumentParser, default: str | None = None, bases: Sequence[str] = ()
 ) -> None:
-    """Add the argument ``robot``, which may be left out if there is a default, and ``--base``."""
+    """Add the argument ``robot``, and options of how it is read and of its base.
+
+    It may be left out if there is a default.
+    """
     preset = f" (default {default})" if default else ""
     text = f"URDF file, or one of {', '.join(bundled_robots())}{preset}"
     count = "?" if default else None
     add(parser, "robot", text, complete=robots_and_files(), nargs=count, default=default)
     if bases:
         parser.add_argument("--base", choices=bases, default="fixed")
+    add_robot_options(parser)
 
 
 def robots_and_files() -> dict[str, Any]:

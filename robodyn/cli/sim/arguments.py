@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from robodyn.cli.options.output import add_json
-from robodyn.cli.options.robot import ANY_BASE, add_robot, add_robot_options
+from robodyn.cli.options.robot import ANY_BASE, add_robot
 from robodyn.cli.options.values import FILE, FOLDER, add, file, named, number, numbers, whole
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LIMITS
@@ -19,8 +18,6 @@ REFERENCES = ("sine", "point-to-point", "still")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_robot(parser, default="puma560")
-    add_json(parser)
-    add_robot_options(parser)
     _add_robot(parser.add_argument_group("the robot"))
     _add_start(parser.add_argument_group("where it starts"))
     _add_control(parser.add_argument_group("what drives it"))

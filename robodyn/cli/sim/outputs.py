@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,29 +19,25 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 class Outputs:
     """Output files of a motion.
 
+    paths: By the option that asks for them: csv, npz, bag, plot.
     no_picture: Reason why no picture is drawn, if one was wanted.
     """
 
-    csv: Path | None
-    npz: Path | None
-    picture: Path | None
-    bag: Path | None
+    paths: Mapping[str, Path]
     no_picture: str = ""
 
     def write(self, run: Trajectory, control: Control) -> Iterator[Path]:
         """Write all files, and yield the path of each."""
-        for path in (self.csv, self.npz):
-            if path is not None:
-                run.save(path)
-                yield path
-        if self.bag is not None:
-            from robodyn.ros.bag.trajectories import write_bag
+        for option, path in self.paths.items():
+            if option == "bag":
+                from robodyn.ros.bag import write_bag
 
-            write_bag(run, self.bag)
-            yield self.bag
-        if self.picture is not None:
-            _draw(self.picture, run, control)
-            yield self.picture
+                write_bag(run, path)
+            elif option == "plot":
+                _draw(path, run, control)
+            else:
+                run.save(path)
+            yield path
 
 
 def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
@@ -53,26 +49,24 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     if arguments.no_plot and arguments.plot is not None:
         raise RobodynError("--plot and --no-plot contradict each other: leave one of them out")
     options = {name: getattr(arguments, name) for name in ("csv", "npz", "plot")}
-    many = arguments.batch is not None
-    if not any(options.values()):
+    many, optional = arguments.batch is not None, not any(options.values())
+    if optional:
         options["npz" if many else "csv"] = True
-        options["plot"] = None if arguments.no_plot else "if there is matplotlib"
+        options["plot"] = None if arguments.no_plot else True
     for name in ("csv", "bag"):
         if many and getattr(arguments, name) is not None:
             raise RobodynError(f"--{name} holds one motion, and --batch makes several: use --npz")
-    stem = Path(robot_name).name
-    paths: dict[str, Path] = {}
+    why = ""
+    if options["plot"] and importlib.util.find_spec("matplotlib") is None:
+        missing = MissingExtraError("matplotlib", "plot", "drawing a trajectory")
+        if not optional:
+            raise missing
+        options["plot"], why = None, str(missing)
+    stem, paths = Path(robot_name).name, {}
     for name, ending in (("csv", ".csv"), ("npz", ".npz"), ("plot", ".png")):
         if options[name] is not None:
             own = isinstance(options[name], Path)
             paths[name] = options[name] if own else arguments.out / f"{stem}{ending}"
-    missing = None
-    if importlib.util.find_spec("matplotlib") is None:
-        missing = MissingExtraError("matplotlib", "plot", "drawing a trajectory")
-    if missing and options["plot"] == "if there is matplotlib":
-        paths.pop("plot")
-    elif missing and "plot" in paths:
-        raise missing
     if any(path.parent == arguments.out for path in paths.values()):
         _make(arguments.out)
     for name, path in paths.items():
@@ -83,10 +77,11 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
         check_image(paths["plot"])
     if arguments.bag is not None:
         _check_bag(arguments.bag)
+        paths["bag"] = arguments.bag
     if arguments.to is not None:
         _check_folder(arguments.to)
-    why = str(missing) if missing and "plot" not in paths and options["plot"] else ""
-    return Outputs(paths.get("csv"), paths.get("npz"), paths.get("plot"), arguments.bag, why)
+    order = ("csv", "npz", "bag", "plot")
+    return Outputs({name: paths[name] for name in order if name in paths}, why)
 
 
 def _make(folder: Path) -> None:

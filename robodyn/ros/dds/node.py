@@ -90,19 +90,11 @@ class DdsNode:
 
     def writer(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Writer:
         """A publisher of a type of `robodyn.ros.dds.types`; late readers get latched messages."""
-        entity = self._endpoint(self._type(kind), self._dds_name(topic), depth, latched, write=True)
-        self._writers.append(entity)
-        self._announce()
-        return Writer(self, entity)
+        return Writer(self, self._opened(self._writers, kind, topic, depth, latched))
 
     def reader(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Reader:
         """A subscription, of which the newest ``depth`` messages wait to be taken."""
-        entity = self._endpoint(
-            self._type(kind), self._dds_name(topic), depth, latched, write=False
-        )
-        self._readers.append(entity)
-        self._announce()
-        return Reader(self, entity)
+        return Reader(self, self._opened(self._readers, kind, topic, depth, latched))
 
     def resolved(self, topic: str) -> str:
         """Full name: ``~/x`` belongs to the node, ``x`` to its namespace, ``/x`` to nobody."""
@@ -118,8 +110,12 @@ class DdsNode:
     def _type(self, kind: str) -> Any:
         return getattr(self.types, kind)
 
-    def _dds_name(self, topic: str) -> str:
-        return "rt" + self.resolved(topic)
+    def _opened(self, entities: list[Any], kind: str, topic: str, depth: int, latched: bool) -> Any:
+        """An entity beside others of its sort, which other nodes are told of."""
+        name, write = "rt" + self.resolved(topic), entities is self._writers
+        entities.append(self._endpoint(self._type(kind), name, depth, latched, write))
+        self._announce()
+        return entities[-1]
 
     def _endpoint(self, kind: Any, topic: str, depth: int, latched: bool, write: bool) -> Any:
         from cyclonedds.core import Policy, Qos

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -85,9 +84,8 @@ class Estimator:
                 near[at] = self._last[at] + way * k / steps
                 near = robot.assemble(near, hold=held, beyond_limits=True)
         except rd.AssemblyError:
-            return robot.assemble(
-                q, hold=held, beyond_limits=True
-            )  # the straight way there is barred
+            # the straight way there is barred
+            return robot.assemble(q, hold=held, beyond_limits=True)
         known = q != self._last  # else nothing new was measured: what was reached is nearer
         return robot.assemble(np.where(known, q, near), hold=held, beyond_limits=True)
 
@@ -107,11 +105,12 @@ class Estimator:
 
     def _held(self, q: FloatArray, measured: Measured) -> list[str]:
         """Measured joints that determine all others, motors first."""
-        robot = self.names.robot
-        motors = self.names.motors
+        from scipy.linalg import null_space
+
+        robot, motors = self.names.robot, self.names.motors
         own = [n for n in (*motors, *self.names.names) if n not in measured.missing]
         given = [n for n in dict.fromkeys(own) if self.names.is_own(n)]
-        free = _null_space(robot.loop_jacobian(q))
+        free = null_space(robot.loop_jacobian(q), rcond=1e-9)
         chosen: list[str] = []
         basis = np.zeros((0, free.shape[1]))
         for name in given:
@@ -133,9 +132,3 @@ def _turns(robot: rd.Robot, name: str) -> bool:
     """A scalar coordinate is an angle, which may be given a turn more or less."""
     joint, _, axis = name.removesuffix("]").partition("[")
     return robot.joints[joint].kind.unit(int(axis or 0)) != "m"
-
-
-def _null_space(K: Any) -> FloatArray:
-    _, sizes, rows = np.linalg.svd(np.asarray(K, float))
-    rank = int(np.sum(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)))
-    return np.asarray(rows[rank:].T)

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,12 +63,14 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
     for joint in robot.joints.values():
         if joint.closure or (joint.kind is fixed_joint.KIND) != fixed or joint.child not in links:
             continue
-        if joint.parent in links:
-            X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
-        else:
-            X = robot.frame_pose(q, joint.child)
+        X = robot.frame_pose(q, joint.child, **_within(robot, joint.parent))
         poses.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
     return poses
+
+
+def _within(robot: rd.Robot, link: str) -> dict[str, Any]:
+    """That poses are those in a link; in the world, where it is none of the robot."""
+    return {"relative_to": link} if link in robot.link_names else {}
 
 
 def sensor_frames(robot: rd.Robot) -> list[Transform]:
@@ -83,11 +86,9 @@ def multi_joint(
     joint = robot.joints[name]
     described = {j.name: j for j in robot.mechanism.joints}.get(name)
     origin = np.eye(4) if described is None else described.origin.matrix
-    if joint.parent in robot.link_names:
-        X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
-        twist = robot.frame_twist(q, v, joint.child, relative_to=joint.parent)
-    else:
-        X, twist = robot.frame_pose(q, joint.child), robot.frame_twist(q, v, joint.child)
+    within = _within(robot, joint.parent)
+    X = robot.frame_pose(q, joint.child, **within)
+    twist = robot.frame_twist(q, v, joint.child, **within)
     pose = np.asarray(np.linalg.inv(origin) @ X, float)
     return _transform(joint.parent, joint.child, pose), np.asarray(twist, float)
 

@@ -154,36 +154,29 @@ class StateNames:
 
     def __init__(self, robot: rd.Robot) -> None:
         self.robot = robot
-        names: list[str] = []
-        rows: list[tuple[int, int, float, float, bool]] = []
-        for name in robot.joint_names:
-            joint = robot.joints[name]
-            if not joint.kind.coordinates.flat:
-                continue
-            width = joint.v.stop - joint.v.start
-            names += part_names(name, width, robot.joints)
-            rows += [(joint.q.start + k, joint.v.start + k, 1.0, 0.0, True) for k in range(width)]
+        #: Of each: where it stands in q and v, factor and offset to these, whether it is its own.
+        rows: dict[str, tuple[int, int, float, float, bool]] = {}
+        flat = [n for n in robot.joint_names if robot.joints[n].kind.coordinates.flat]
+        for name in flat:
+            at = range(robot.nq)[robot.joints[name].q], range(robot.nv)[robot.joints[name].v]
+            axes = part_names(name, len(at[1]), robot.joints)
+            rows |= {x: (i, j, 1.0, 0.0, True) for x, i, j in zip(axes, *at, strict=True)}
         mimics = [*_mimics(robot)]
         for name, master, factor, offset in mimics:
             joint = robot.joints[master]
-            names.append(name)
-            rows.append((joint.q.start, joint.v.start, factor, offset, False))
-        self.names = tuple(names)
-        self.multi = tuple(
-            n for n in robot.joint_names if not robot.joints[n].kind.coordinates.flat
-        )
+            rows[name] = joint.q.start, joint.v.start, factor, offset, False
+        self.names = tuple(rows)
+        self.multi = tuple(n for n in robot.joint_names if n not in flat)
         self._others = [*_without_coordinates(robot, {name for name, *_ in mimics})]
         self.told = tuple(
             axis
             for name in self._others
             for axis in part_names(name, robot.joints[name].kind.nv, robot.joints)
         )
-        self._place = {name: k for k, name in enumerate(names)}
-        self._q = np.array([row[0] for row in rows], int)
-        self._v = np.array([row[1] for row in rows], int)
-        self._factor = np.array([row[2] for row in rows], float)
-        self._offset = np.array([row[3] for row in rows], float)
-        self._own = np.array([row[4] for row in rows], float)
+        self._place = {name: k for k, name in enumerate(rows)}
+        table = np.array([*rows.values()], float).reshape(-1, 5).T.copy()
+        self._q, self._v = table[:2].astype(int)
+        self._factor, self._offset, self._own = table[2:]
 
     def content(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, nanoseconds: int = 0
@@ -250,9 +243,6 @@ class StateNames:
             name for k, name in enumerate(self.names) if self._own[k] and self._v[k] in moved
         )
 
-    def _speeds(self, joint: str) -> range:
-        return range(self.robot.joints[joint].v.start, self.robot.joints[joint].v.stop)
-
     def followers(self, name: str) -> tuple[str, ...]:
         """Joints that follow a scalar coordinate by a factor."""
         at = self.coordinate(name)
@@ -297,11 +287,10 @@ class StateNames:
         return int(self._q[self._own_place(name)])
 
     def _own_place(self, name: str) -> int:
-        place = self._place.get(name, -1)
-        if place < 0 or not self._own[place]:
+        if not self.is_own(name):
             own = [n for n, k in self._place.items() if self._own[k]]
             raise rd.UnknownNameError("joint", name, own, repr(self.robot.name))
-        return place
+        return self._place[name]
 
 
 def _without_coordinates(robot: rd.Robot, mimics: Container[str]) -> Iterator[str]:

@@ -93,23 +93,18 @@ class Pace:
 
     def report(self, log: ThrottledLogger) -> None:
         """Warn of what has gone wrong since the last call."""
-        late, dropped, jumps = self._reported
-        self._reported = self.overruns, self.dropped, self.jumps
-        if self.overruns > late:
-            log("overrun", f"publications that came late so far: {self.overruns}")
-        if self.dropped > dropped:
-            log(
-                "dropped",
-                f"more than {CATCH_UP:g} s behind the clock: publications left out so far, with "
-                f"the time they stand for: {self.dropped}; if that goes on, lower rate or "
-                "real_time_factor, or raise step",
-            )
-        if self.jumps > jumps:
-            log(
-                "clock",
-                f"the clock jumped, or the computer stood still for {JUMP:g} s; the simulation "
-                "goes on from where it was",
-            )
+        before, self._reported = self._reported, (self.overruns, self.dropped, self.jumps)
+        texts = {
+            "overrun": f"publications that came late so far: {self.overruns}",
+            "dropped": f"more than {CATCH_UP:g} s behind the clock: publications left out so far, "
+            f"with the time they stand for: {self.dropped}; if that goes on, lower rate or "
+            "real_time_factor, or raise step",
+            "clock": f"the clock jumped, or the computer stood still for {JUMP:g} s; the "
+            "simulation goes on from where it was",
+        }
+        for (kind, text), then, now in zip(texts.items(), before, self._reported, strict=True):
+            if now > then:
+                log(kind, text)
 
     def _overdue(self, now: int) -> int:
         # half a period of slack: a timer that fires a little early is on time

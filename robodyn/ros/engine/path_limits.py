@@ -7,9 +7,8 @@ limit are halved until an end is beyond it, or no coefficient is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from math import ceil, comb
+from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -46,12 +45,11 @@ def check_path(names: StateNames, joints: Sequence[str], polynomial: Any) -> Non
         raise rd.PathError("its numbers are too large for a path between its points")
     lower, upper, top = np.array([names.limits(name) for name in joints]).T
     rounding = LIMIT_EXCESS * np.maximum(1.0, np.abs([lower, upper]))
-    whose = partial(_limit_of, names)
     hint = "; velocities of zero at its points keep a path between them"
     edges = lower - rounding[0], upper + rounding[1]
-    _check(joints, "positions", polynomial, *edges, whose, hint)
+    _check(names, joints, "positions", polynomial, *edges, hint)
     allowed = np.minimum(top, FARTHEST) * (1.0 + TRAJECTORY_SPEED_EXCESS)
-    _check(joints, "speeds", rate, -allowed, allowed, whose, "; give it more time")
+    _check(names, joints, "speeds", rate, -allowed, allowed, "; give it more time")
 
 
 def _limit_of(names: StateNames, joint: str) -> str:
@@ -61,19 +59,23 @@ def _limit_of(names: StateNames, joint: str) -> str:
 
 
 def _check(
+    names: StateNames,
     joints: Sequence[str],
     what: str,
     f: Any,
     lower: FloatArray,
     upper: FloatArray,
-    limits_of: Callable[[str], str],
     hint: str,
 ) -> None:
     """Refuse a polynomial that leaves limits, shape (n,), but for where it starts."""
+    from scipy.interpolate import BPoly
+
+    # shape (degree + 1, pieces, n)
+    bernstein = BPoly.from_power_basis(f).c
     for side, bound in ((1.0, upper), (-1.0, lower)):
         edges = np.tile(side * bound, (f.c.shape[1], 1))
         edges[0] = np.maximum(edges[0], side * f.c[-1][0])
-        found = _first_beyond(side * _bernstein(f), edges)
+        found = _first_beyond(side * bernstein, edges)
         if found is None:
             continue
         piece, k = found
@@ -82,17 +84,11 @@ def _check(
         worst = int((side * values).argmax())
         raise rd.PathError(
             f"the {what} of {joints[k]!r} would reach {values[worst]:.4g} at {times[worst]:.4g} s, "
-            f"beyond {bound[k]:.4g}, {limits_of(joints[k])}{hint if 0 < worst < SHOWN - 1 else ''}",
+            f"beyond {bound[k]:.4g}, {_limit_of(names, joints[k])}"
+            + (hint if 0 < worst < SHOWN - 1 else ""),
             time=float(times[worst]),
             joint=joints[k],
         )
-
-
-def _bernstein(f: Any) -> FloatArray:
-    """Bernstein coefficients of all pieces, shape (degree + 1, pieces, n)."""
-    degree, h = len(f.c) - 1, np.diff(f.x)[:, None]
-    scaled = [f.c[degree - j] * h**j / comb(degree, j) for j in range(degree + 1)]
-    return np.stack([sum(comb(i, j) * scaled[j] for j in range(i + 1)) for i in range(degree + 1)])
 
 
 def _first_beyond(b: FloatArray, edges: FloatArray) -> tuple[int, int] | None:

@@ -256,25 +256,24 @@ def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> FloatArray:
 
 def _polynomial(times: FloatArray, x: FloatArray, dx: FloatArray, ddx: FloatArray | None) -> Any:
     """Pieces of degree three, or five where accelerations are given, in powers of time."""
-    from scipy.interpolate import PPoly
+    from scipy.interpolate import CubicHermiteSpline, PPoly
 
+    if ddx is None:
+        return CubicHermiteSpline(times, x, dx)
     h = np.diff(times)[:, None]
     # in parts of each piece: its ends, and what it must gain beyond where its start leads
     v, w = h * dx[:-1], h * dx[1:]
     gain = x[1:] - x[:-1] - v
-    if ddx is None:
-        powers = [w - v - 2.0 * gain, 3.0 * gain - (w - v), v, x[:-1]]
-    else:
-        a, b = 0.5 * h**2 * ddx[:-1], 0.5 * h**2 * ddx[1:]
-        gain, speed, bend = gain - a, w - v - 2.0 * a, b - a
-        powers = [
-            6.0 * gain - 3.0 * speed + bend,
-            -15.0 * gain + 7.0 * speed - 2.0 * bend,
-            10.0 * gain - 4.0 * speed + bend,
-            a,
-            v,
-            x[:-1],
-        ]
+    a, b = 0.5 * h**2 * ddx[:-1], 0.5 * h**2 * ddx[1:]
+    gain, speed, bend = gain - a, w - v - 2.0 * a, b - a
+    powers = [
+        6.0 * gain - 3.0 * speed + bend,
+        -15.0 * gain + 7.0 * speed - 2.0 * bend,
+        10.0 * gain - 4.0 * speed + bend,
+        a,
+        v,
+        x[:-1],
+    ]
     degree = len(powers) - 1
     return PPoly(np.stack([p / h ** (degree - k) for k, p in enumerate(powers)]), times)
 

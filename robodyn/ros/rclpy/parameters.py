@@ -52,8 +52,7 @@ class Parameters:
                 "and source its setup.bash (the extra ros has no such package), or let "
                 "publish_tf:=false stand beside a robot_state_publisher"
             )
-        if self._clashes(self.sim_time):
-            raise rd.ShapeError("publish_clock and use_sim_time exclude each other")
+        self._refuse_two_clocks(self.sim_time)
         node.add_on_set_parameters_callback(self._allowed)
         node.add_post_set_parameters_callback(self._taken)
 
@@ -80,25 +79,26 @@ class Parameters:
             name, value, descriptor(description=text, read_only=fixed, dynamic_typing=not fixed)
         )
 
-    def _clashes(self, sim_time: bool) -> bool:
-        return sim_time and bool(self.fixed("publish_clock"))
+    def _refuse_two_clocks(self, sim_time: bool) -> None:
+        if sim_time and self.fixed("publish_clock"):
+            raise rd.ShapeError("publish_clock and use_sim_time exclude each other")
 
     def _allowed(self, parameters: Any) -> Any:
         result = message_class("rcl_interfaces/msg/SetParametersResult")
-        values = {p.name: p.value for p in parameters if hasattr(self.settings, p.name)}
+        values = {p.name: p.value for p in parameters}
+        own = {name: x for name, x in values.items() if hasattr(self.settings, name)}
         try:
-            settings = self.settings.replaced(values)
+            settings = self.settings.replaced(own)
             if self.check:
                 self.check(settings)
+            self._refuse_two_clocks(bool(values.get("use_sim_time")))
         except rd.RobodynError as error:
             return result(successful=False, reason=str(error))
-        if any(p.name == "use_sim_time" and self._clashes(bool(p.value)) for p in parameters):
-            reason = "publish_clock and use_sim_time exclude each other"
-            return result(successful=False, reason=reason)
         return result(successful=True)
 
     def _taken(self, parameters: Any) -> None:
-        values = {p.name: p.value for p in parameters if hasattr(self.settings, p.name)}
-        self.settings = self.settings.replaced(values)
-        if self.changed and (values or any(p.name == "use_sim_time" for p in parameters)):
+        values = {p.name: p.value for p in parameters}
+        own = {name: x for name, x in values.items() if hasattr(self.settings, name)}
+        self.settings = self.settings.replaced(own)
+        if self.changed and (own or "use_sim_time" in values):
             self.changed()

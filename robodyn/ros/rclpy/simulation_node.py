@@ -170,31 +170,32 @@ class SimulationOnNode:
     def _reset(self, request: Any, response: Any) -> Any:
         self.engine.reset()
         self._show()
-        response.success, response.message = True, "at the start, at rest"
-        return response
+        return _answered(response, "at the start, at rest")
 
     def _pause(self, request: Any, response: Any) -> Any:
         self.paused = bool(request.data)
         self._pace.restart()
-        response.success, response.message = True, "paused" if self.paused else "running"
-        return response
+        return _answered(response, "paused" if self.paused else "running")
 
     def _step(self, request: Any, response: Any) -> Any:
         settings = self._parameters.settings
         if not self.paused:
-            response.success, response.message = False, "not paused"
-            return response
+            return _answered(response, "not paused", success=False)
         period = settings.real_time_factor / (settings.rate * settings.step)
         self.engine.advance(max(1, round(period)))
         self._show()
-        response.success, response.message = True, f"t = {self.engine.t:.9g} s"
-        return response
+        return _answered(response, f"t = {self.engine.t:.9g} s")
 
     def _show(self) -> None:
         """Publish the state that a service has changed, if the simulation is stopped."""
         if self.paused or self._timer is None:
             self._pace.restart()  # or stamps of what is overdue would run back
             self._publish_now()
+
+
+def _answered(response: Any, text: str, *, success: bool = True) -> Any:
+    response.success, response.message = success, text
+    return response
 
 
 def _warn(node: Any, text: str) -> None:
@@ -210,17 +211,8 @@ def _polled_group() -> Any:
     rclpy()
     from rclpy.callback_groups import CallbackGroup
 
-    class Polled(CallbackGroup):  # type: ignore[misc]
-        def can_execute(self, entity: Any) -> bool:
-            return False
-
-        def beginning_execution(self, entity: Any) -> bool:
-            return False
-
-        def ending_execution(self, entity: Any) -> None:
-            pass
-
-    return Polled()
+    names = ("can_execute", "beginning_execution", "ending_execution")
+    return type("Polled", (CallbackGroup,), dict.fromkeys(names, lambda self, entity: False))()
 
 
 def _steady() -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.pictures.figure import COLORS, LINES, Canvas, legend_beside
+from robodyn.pictures.figure import COLORS, LINES, legend_beside, opened_canvas
 
 #: Values of a second argument that are drawn as curves. More are drawn as colours.
 CURVES = 8
@@ -35,7 +35,7 @@ def draw_sweep(
         )
     shown = _chosen(results, len(dims), chosen)
     size = (7.5, 1.2 + 2.6 * len(shown))
-    with Canvas("drawing a sweep", path, axes, rows=len(shown), size=size) as canvas:
+    with opened_canvas("drawing a sweep", path, axes, rows=len(shown), size=size) as canvas:
         for axis, (name, values) in zip(canvas.axes, shown.items(), strict=True):
             _draw(axis, name, values, [coords[dim] for dim in dims if dim in coords], dims)
         canvas.axes[-1].set_xlabel(dims[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -19,38 +19,8 @@ from robodyn.studies.sweep.rows import RowResult
 from robodyn.studies.sweep.store import Coords, read, written
 
 
-def to_pandas(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
-    """One line a row; an array of one shape in all rows becomes columns ``name[i,j]``."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
-    columns: dict[str, list[Any]] = {}
-    for name in names:
-        shapes = {np.shape(row[name]) for row in rows if name in row}
-        split = len(shapes) == 1 and shapes != {()}
-        for index in np.ndindex(*shapes.pop()) if split else [()]:
-            column = f"{name}[{','.join(map(str, index))}]" if split else name
-            columns[column] = [_part(row.get(name), index) for row in rows]
-    if any("error" in row for row in rows):
-        columns["error"] = [row.get("error", "") for row in rows]
-    return pandas.DataFrame(columns)
-
-
 def _part(value: Any, index: tuple[int, ...]) -> Any:
     return value if value is None or not index else value[index].item()
-
-
-def to_xarray(dims: tuple[str, ...], coords: Coords, results: Mapping[str, Array]) -> Any:
-    """The same dimensions and coordinates; other axes are called ``name_0``, ``name_1``."""
-    try:
-        import xarray
-    except ImportError:
-        raise MissingExtraError("xarray", "xarray", "a table as a Dataset") from None
-    return xarray.Dataset(
-        {name: (_axes(name, dims, array), array) for name, array in results.items()},
-        {name: (_axes(name, along, array), array) for name, (along, array) in coords.items()},
-    )
 
 
 def _axes(name: str, along: tuple[str, ...], array: Array) -> tuple[str, ...]:
@@ -206,24 +176,47 @@ class SweepTable:
         return part
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: one line a row; arrays as columns ``name[k]``.
+        """A pandas.DataFrame: one line a row; arrays of one shape as columns ``name[k]``.
 
         Raises
         ------
         MissingExtraError
             If pandas is not installed (extra ``pandas``).
         """
-        return to_pandas(self.rows, (*self._coords, *self.names))
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
+        rows, columns = self.rows, dict[str, list[Any]]()
+        for name in (*self._coords, *self.names):
+            shapes = {np.shape(row[name]) for row in rows if name in row}
+            split = len(shapes) == 1 and shapes != {()}
+            for index in np.ndindex(*shapes.pop()) if split else [()]:
+                column = f"{name}[{','.join(map(str, index))}]" if split else name
+                columns[column] = [_part(row.get(name), index) for row in rows]
+        if any("error" in row for row in rows):
+            columns["error"] = [row.get("error", "") for row in rows]
+        return pandas.DataFrame(columns)
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset of the same dimensions and coordinates.
+
+        Other axes are called ``name_0``, ``name_1``.
 
         Raises
         ------
         MissingExtraError
             If xarray is not installed (extra ``xarray``).
         """
-        return to_xarray(self.dims, self._coords, {name: self[name] for name in self.names})
+        try:
+            import xarray
+        except ImportError:
+            raise MissingExtraError("xarray", "xarray", "a table as a Dataset") from None
+        found = {name: self[name] for name in self.names}
+        return xarray.Dataset(
+            {name: (_axes(name, self.dims, x), x) for name, x in found.items()},
+            {name: (_axes(name, along, x), x) for name, (along, x) in self._coords.items()},
+        )
 
     def plot(
         self,

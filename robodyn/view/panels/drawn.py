@@ -10,8 +10,7 @@ import numpy as np
 
 from robodyn.errors import RobodynError
 from robodyn.robot import Robot
-from robodyn.view.drawing.arrows import SPACE, Arrow, Scale, arrows, measured, scale
-from robodyn.view.drawing.forces import forces
+from robodyn.view.drawing.arrows import SPACE, Arrow, Scale, arrows, forces, measured, scale
 from robodyn.view.drawing.scene import CUT, FORCE, JOINT, LINE, MOMENT, TORQUE, Rgb
 
 

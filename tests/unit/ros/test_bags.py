@@ -12,7 +12,7 @@ from support.bags import moved, record
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.ros.bag.trajectories import read_bag, write_bag
+from robodyn.ros.bag import read_bag, write_bag
 
 pytest.importorskip("rosbags")
 
@@ -237,7 +237,7 @@ import robodyn as rd
 run = rd.simulate(rd.load("double_pendulum"), duration=2.0, limits="ignore")
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100000, resource.RLIM_INFINITY))
-from robodyn.ros.bag.trajectories import write_bag
+from robodyn.ros.bag import write_bag
 
 for name in ("run.mcap", "run.db3"):
     try:

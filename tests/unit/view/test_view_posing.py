@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.view.drawing.forces import forces
+from robodyn.view.drawing.arrows import forces
 from robodyn.view.drawing.scene import LinkPlaces
 from robodyn.view.panels.posing import move, sliders, with_values
 from robodyn.view.recording import read_motion
