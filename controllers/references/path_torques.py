@@ -15,7 +15,6 @@ from robodyn.simulation.limits import bounds
 from robodyn.simulation.loads.column_names import motor_names, speed_names
 from robodyn.tolerances import LOOP_OPEN
 
-from ..support.linear_feedback import is_flat
 from ..support.motor_torques import motor_torques
 from ..support.plant import motor_mask, refuse_passive
 from .profile import limit
@@ -79,7 +78,7 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
     if robot is None:
         raise ShapeError("torque= is given, and no robot= that takes torques", name="torque")
     expect("robot", robot, Robot)
-    if robot.base != "fixed" or robot.depends_on_time or not is_flat(robot):
+    if robot.base != "fixed" or robot.depends_on_time or not robot.joints.coordinates_add:
         what = "joints whose coordinates do not add"
         if robot.base != "fixed":
             what = f"a {robot.base} base"

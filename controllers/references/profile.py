@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from robodyn import PathError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.symbolic.scalar import clip, where
+from robodyn.tolerances import SHORTEST_DURATION
+
+from ..support.gains import gain
+
+#: A limit of each joint, shape (n,), from one for all or one for each.
+limit = partial(gain, positive=True)
 
 
 @dataclass(frozen=True)
@@ -146,19 +153,6 @@ def positions(name: str, given: ArrayLike) -> FloatArray:
     return found
 
 
-def limit(name: str, given: ArrayLike, count: int) -> FloatArray:
-    """A limit of each joint, shape (n,)."""
-    found = np.array(numbers(name, given), float)
-    if found.shape not in ((), (count,)) or not (np.isfinite(found) & (found > 0.0)).all():
-        raise ShapeError(
-            f"{name} is {given!r}, expected a positive number, or {count} of them, one a joint",
-            name=name,
-            given=given,
-            expected=(count,),
-        )
-    return np.array(np.broadcast_to(found, (count,)))
-
-
 def duration_of(given: float) -> float:
     """A duration [s].
 
@@ -168,7 +162,7 @@ def duration_of(given: float) -> float:
         If it is not a positive number.
     """
     found = number("duration", given, "s")
-    if not 0.0 < found < np.inf:
+    if not SHORTEST_DURATION <= found < np.inf:
         raise ShapeError(
             f"duration is {given!r} s, expected a positive number", name="duration", given=given
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,11 +11,11 @@ from numpy.typing import ArrayLike
 from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import finite, number, numbers
+from robodyn.arrays import finite, numbers
 from robodyn.symbolic.scalar import clip
-from robodyn.tolerances import SHORTEST_DURATION
 
 from ..support.gains import checked_call
+from .profile import duration_of
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
@@ -64,14 +63,7 @@ class PointToPoint:
                 given=self.q1.shape,
                 expected=self.q0.shape,
             )
-        duration = number("duration", self.duration, "s")
-        if not SHORTEST_DURATION <= duration < math.inf:
-            raise ShapeError(
-                f"duration is {duration!r} s, expected a positive number",
-                name="duration",
-                given=duration,
-            )
-        object.__setattr__(self, "duration", duration)
+        object.__setattr__(self, "duration", duration_of(self.duration))
 
     @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:

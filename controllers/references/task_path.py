@@ -14,7 +14,6 @@ from robodyn.arrays import checked, of_one_state
 from robodyn.motion.base_motion import check_rigid
 
 from ..support.gains import checked_call
-from ..support.linear_feedback import is_flat
 from .profile import duration_of
 
 #: Number of poses along the path at which joint positions are computed.
@@ -71,7 +70,7 @@ class TaskPath:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not is_flat(self.robot):
+        if not self.robot.joints.coordinates_add:
             raise SettingsError(
                 f"{self.robot.name!r} has joints whose coordinates do not add: no path of joints"
             )

@@ -17,7 +17,6 @@ from robodyn.motion.functions import Reference
 from robodyn.motion.samples import spline, within
 
 from ..support.gains import checked_call
-from ..support.linear_feedback import is_flat
 from .path_torques import check_closed, path_torques, torque_limits, torque_too_small
 from .profile import check_reference, limit
 from .reachability import Way, quickest
@@ -207,7 +206,7 @@ def _check_coordinates(path: Reference, length: float) -> None:
     made: Any = path
     while made is not None:
         robot = getattr(made, "robot", None)
-        if isinstance(robot, Robot) and not is_flat(robot):
+        if isinstance(robot, Robot) and not robot.joints.coordinates_add:
             raise SettingsError(
                 f"the path is of {robot.name!r}, and {robot.name!r} has joints whose coordinates "
                 "do not add: a time-optimal motion is found for joints whose coordinates add"

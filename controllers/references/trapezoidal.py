@@ -16,6 +16,13 @@ from ..support.gains import checked_call
 from .profile import Profile, Through, through
 
 
+@checked_call
+def _at(reference: Any, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+    motion: Through = reference._motion
+    return motion(t)
+
+
 @dataclass(frozen=True, eq=False)
 class Trapezoidal:
     """Through waypoints, resting at each, with trapezoidal velocity.
@@ -60,10 +67,7 @@ class Trapezoidal:
         check_fields(self)
         _set_motion(self, ("velocity", "acceleration"), _trapezoid)
 
-    @checked_call
-    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
-        return self._motion(t)
+    __call__ = _at
 
 
 def _set_motion(reference: Any, names: tuple[str, ...], make: Callable[..., Profile]) -> None:
@@ -119,10 +123,7 @@ class SCurve:
         check_fields(self)
         _set_motion(self, ("velocity", "acceleration", "jerk"), _s_curve)
 
-    @checked_call
-    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
-        return self._motion(t)
+    __call__ = _at
 
 
 def _s_curve(v: float, a: float, j: float) -> Profile:

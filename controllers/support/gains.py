@@ -140,7 +140,7 @@ def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDA
         If it is neither, or has the wrong sign, or is not finite.
     """
     try:
-        given = np.asarray(value, float)
+        given = numbers(name, value).astype(float)
         gains = np.array(np.broadcast_to(given, (nv,)))
     except (TypeError, ValueError):
         raise ShapeError(

@@ -9,17 +9,13 @@ import numpy as np
 from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
 
+from .symbols import at_speeds
+
 #: ``(q, v, q_ref, v_ref) -> x``.
 StateError = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
 #: ``(q, u) -> J``.
 StepSlope = Callable[[FloatArray, FloatArray], FloatArray]
-
-
-def is_flat(robot: Robot) -> bool:
-    """Whether coordinates add: speeds are the rates of coordinates."""
-    joints = (robot.joints[name] for name in robot.joint_names)
-    return all(joint.kind.coordinates.flat for joint in joints)
 
 
 def slope_of_steps(robot: Robot) -> StepSlope | None:
@@ -28,7 +24,7 @@ def slope_of_steps(robot: Robot) -> StepSlope | None:
     The function ``(q, u) -> J``, shape (..., nv, nv): ``integrate(q, u + du)`` is a displacement of
     ``J du`` away from ``integrate(q, u)``. ``None`` if coordinates add, as it is the identity.
     """
-    if is_flat(robot):
+    if robot.joints.coordinates_add:
         return None
     integrate = robot.function("integrate")
     by_step, rates = integrate.jacobian("dv"), Function(integrate.program.rates["q"])
@@ -46,7 +42,7 @@ def state_error(robot: Robot) -> StateError:
 
     These are the displacement from the reference position and the difference of velocities.
     """
-    if is_flat(robot):
+    if robot.joints.coordinates_add:
         return lambda q, v, q_ref, v_ref: np.concatenate([q - q_ref, v - v_ref], axis=-1)
     return lambda q, v, q_ref, v_ref: np.concatenate(
         [robot.difference(q_ref, q), v - v_ref], axis=-1
@@ -66,7 +62,4 @@ def linear_feedback(
     gains : ndarray, shape (m, n)
     error : ndarray, shape (..., n)
     """
-    forces = tau + error @ gains.T
-    result = np.zeros((*error.shape[:-1], nv), forces.dtype)
-    result[..., list(motors)] = forces
-    return result
+    return at_speeds(motors, tau + error @ gains.T, nv)

@@ -15,7 +15,7 @@ from robodyn.codegen import Function
 from robodyn.simulation.loads.driven_joints import independent
 
 from .plant import motor_speeds
-from .symbols import dynamics, is_symbolic, times
+from .symbols import at_speeds, dynamics, is_symbolic, times
 
 #: Acceleration from which the inertia of each motor is computed [rad/s^2, m/s^2]. It is so large
 #: that its forces are large compared with the weight, to avoid errors of rounding.
@@ -128,8 +128,6 @@ def motor_coriolis(robot: Robot) -> Coriolis:
         follow = space(q, v, base, t).follow
         w, other = times(follow, v[..., motors]), times(follow, s[..., motors])
         found = 0.25 * (squares(q, w + other, base, t) - squares(q, w - other, base, t))
-        forces = np.zeros((*found.shape[:-1], robot.nv), found.dtype)
-        forces[..., motors] = found
-        return forces
+        return at_speeds(motors, found, robot.nv)
 
     return product

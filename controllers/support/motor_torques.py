@@ -17,7 +17,7 @@ from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 from .frames import mobility
 from .motor_space import motor_space
 from .plant import at_motors, motor_mask, motor_speeds, speeds_of
-from .symbols import is_symbolic, times
+from .symbols import at_speeds, is_symbolic, times
 
 #: (q, v, a, base, t) -> tau, each over all speeds; the base as `symbols.base_at` gives it.
 MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, Any, float], FloatArray]
@@ -60,7 +60,7 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
 
 def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -> MotorTorques:
     """Torques of motors for accelerations of other joints [Spong 1994]."""
-    at, joints, space = list(motors), list(chosen), motor_space(robot)
+    joints, space = list(chosen), motor_space(robot)
     if len(chosen) != len(motors):
         raise ActuationError(
             f"the controlled joints of {robot.name!r} have {len(chosen)} speeds and its motors "
@@ -79,10 +79,7 @@ def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -
             if (mobility(B) < UNCOUPLED_MOTOR).any():
                 raise _uncoupled(robot, joints)
             w = np.linalg.solve(B, missing[..., None])[..., 0]
-        found = state.bias + times(state.inertia, w)
-        tau = np.zeros((*found.shape[:-1], robot.nv), found.dtype)
-        tau[..., at] = found
-        return tau
+        return at_speeds(motors, state.bias + times(state.inertia, w), robot.nv)
 
     return torques
 
@@ -152,9 +149,7 @@ def standing_forces(
     K_T = np.swapaxes(robot.loop_jacobian(q), -1, -2)
     S = np.eye(robot.nv)[:, list(motors)]
     borne = K_T @ np.linalg.pinv(K_T, rcond=CONSTRAINT_RANK)  # what constraints bear of forces
-    tau = np.zeros(needed.shape)
-    tau[..., list(motors)] = least(S - borne @ S, needed - times(borne, needed))
-    return tau
+    return at_speeds(motors, least(S - borne @ S, needed - times(borne, needed)), robot.nv)
 
 
 def least(A: FloatArray, y: FloatArray) -> FloatArray:

@@ -12,19 +12,14 @@ from robodyn.model.virtual_work import generalised, joint_forces
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds, coordinates_of_motors
 
+from .symbols import at_speeds
+
 #: Motion of the base: constant, or a function of time [s].
 Base = BaseMotion | Callable[[float], BaseMotion]
 
 
-def motor_speeds(robot: Robot) -> tuple[int, ...]:
-    """Indices in v of the speeds that motors act on, ascending.
-
-    Raises
-    ------
-    ActuationError
-        If motors at joints that follow others do not determine these.
-    """
-    return actuated_speeds(robot)
+#: Indices in v of the speeds that motors act on, ascending.
+motor_speeds = actuated_speeds
 
 
 def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
@@ -90,10 +85,7 @@ def motor_error(
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 
     def error(q: FloatArray, q_ref: FloatArray) -> FloatArray:
-        difference = q_ref[..., coordinates] - q[..., coordinates]
-        result = np.zeros((*difference.shape[:-1], robot.nv), difference.dtype)
-        result[..., speeds] = difference
-        return result
+        return at_speeds(speeds, q_ref[..., coordinates] - q[..., coordinates], robot.nv)
 
     return error
 

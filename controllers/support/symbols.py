@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,3 +93,10 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
     if is_symbolic(A) or is_symbolic(x):
         return A @ x
     return np.asarray(np.einsum("...ij,...j->...i", A, x))
+
+
+def at_speeds(speeds: Sequence[int], x: FloatArray, nv: int) -> FloatArray:
+    """Numbers or symbols at some speeds, and zeros at all others, shape (..., nv)."""
+    found = np.zeros((*x.shape[:-1], nv), x.dtype)
+    found[..., list(speeds)] = x
+    return found

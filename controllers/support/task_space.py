@@ -24,7 +24,7 @@ from .frames import mobility, rotation_error
 from .gains import checked_rates, gain, state_of
 from .motor_space import MotorSpace, motor_space
 from .plant import base_path, motor_error, motor_speeds
-from .symbols import base_at, is_symbolic, reference_at, times
+from .symbols import at_speeds, base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
@@ -174,9 +174,7 @@ class Task:
         found = own + times(np.swapaxes(J, -1, -2), push)
         if wrench is not None:
             found = found - times(np.swapaxes(state.whole, -1, -2), wrench)
-        tau = np.zeros((*found.shape[:-1], self._robot.nv), found.dtype)
-        tau[..., self._motors] = found
-        return tau
+        return at_speeds(self._motors, found, self._robot.nv)
 
     def damping(self, state: TaskState) -> FloatArray:
         """Damping of accelerations over the largest one; zero away from singular postures."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
@@ -257,8 +256,12 @@ class Sampled:
         if getattr(sample.h, "intervals", steps_between) is not steps_between:
             raise Untraceable  # within another one with a period of its own
         plan = self._plan(trace)
-        taken, due = trace.sample_signal("sampled", 2, partial(_rows, plan))
-        return taken > 0.5, due, trace.interval(partial(_intervals, plan)), plan.most
+
+        def of_samples(table: FloatArray) -> Callable[[FloatArray, int, int], FloatArray]:
+            return lambda times, first, stop: table[first:stop]
+
+        taken, due = trace.sample_signal("sampled", 2, of_samples(plan.rows))
+        return taken > 0.5, due, trace.interval(of_samples(plan.intervals)), plan.most
 
 
 def _chosen(taken: Any, new: Any, old: Any) -> Any:
@@ -293,14 +296,6 @@ def _copied(state: Any) -> Any:
     return state.copy() if isinstance(state, np.ndarray) else state
 
 
-def _rows(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
-    return np.stack([plan.taken[first:stop], plan.due[first:stop]], axis=1, dtype=float)
-
-
-def _intervals(plan: _Plan, times: FloatArray, first: int, stop: int) -> FloatArray:
-    return plan.intervals[first:stop]
-
-
 class _Plan(NamedTuple):
     """When a digital controller takes samples, at each of n instants.
 
@@ -308,16 +303,15 @@ class _Plan(NamedTuple):
     ----------
     most : int
         Samples whose results are on their way at once, the latest one counted.
-    taken : ndarray of bool, shape (n,)
-    due : ndarray, shape (n,)
-        How many samples it should have taken, before the first instant as well.
+    rows : ndarray, shape (n, 2)
+        Whether it takes a sample, and how many it should have taken, before the first instant as
+        well.
     intervals : ndarray, shape (n,) [s]
         Since the sample before, where it takes one; zero at the first.
     """
 
     most: int
-    taken: Array
-    due: FloatArray
+    rows: FloatArray
     intervals: FloatArray
 
 
@@ -344,7 +338,8 @@ def _plan(t: FloatArray, period: float, delay: float, slack: float) -> _Plan:
         raise Untraceable
     since = np.diff(at, prepend=at[0])
     waiting = since[-1] if len(at) > 1 else 1.0  # of no sample: any that is not zero
-    return _Plan(most, taken, due, np.where(taken, since[latest], waiting))
+    rows = np.stack([taken, due], axis=1, dtype=float)
+    return _Plan(most, rows, np.where(taken, since[latest], waiting))
 
 
 def _is_part(step: float, whole: float) -> bool:

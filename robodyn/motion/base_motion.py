@@ -16,7 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
-from robodyn.motion.samples import sample_times, samples, within
+from robodyn.motion.samples import rotation_spline, sample_times, samples, within
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
@@ -338,15 +338,11 @@ class BasePath:
             If the shapes do not fit together or ``t`` does not increase.
         """
         from scipy.interpolate import CubicSpline
-        from scipy.spatial.transform import Rotation, RotationSpline
 
         times = sample_times(t, 2)
         p = samples("positions", positions, len(times), 3)
-        quat = samples("quats", quats, len(times), 4)
-        place: Any = CubicSpline(times, p)
-        turn: Any = RotationSpline(times, Rotation.from_quat(quat))
-
-        return cls(partial(_motion_at, times, place, turn))
+        turn = rotation_spline(times, samples("quats", quats, len(times), 4))
+        return cls(partial(_motion_at, times, CubicSpline(times, p), turn))
 
 
 def _moved(before: FloatArray, after: FloatArray) -> FloatArray:

@@ -132,7 +132,7 @@ def _planar_at(
 
 def turning_motion(times: FloatArray, quats: FloatArray) -> Reference:
     """Spherical joint: position a quaternion; angular velocity in axes of the child."""
-    return partial(_turning_at, times, _turn(times, quats))
+    return partial(_turning_at, times, rotation_spline(times, quats))
 
 
 def _turning_at(
@@ -144,7 +144,7 @@ def _turning_at(
 
 def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> Reference:
     """Floating joint: position and quaternion; velocity the body twist."""
-    return partial(_free_at, times, _turn(times, quats), spline(times, positions))
+    return partial(_free_at, times, rotation_spline(times, quats), spline(times, positions))
 
 
 def _free_at(
@@ -160,7 +160,7 @@ def _free_at(
     return position, np.concatenate([v, w]), np.concatenate([a, turn(t, 2)])
 
 
-def _turn(times: FloatArray, quats: FloatArray) -> Any:
+def rotation_spline(times: FloatArray, quats: FloatArray) -> Any:
     """A smooth rotation over time, and its angular velocity and acceleration in body axes."""
     from scipy.spatial.transform import Rotation, RotationSpline
 

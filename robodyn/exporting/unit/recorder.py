@@ -16,7 +16,7 @@ from robodyn.exporting.unit.procedure import (
     Value,
     WhileAbove,
 )
-from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.step.operations.instants import Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
 from robodyn.tolerances import LOOP_DRIFT
@@ -63,9 +63,9 @@ class Recorder:
         self._names = 0
         #: Vectors that have become arrays since the last loop began, and what they were.
         self._kept: list[tuple[Vector, Expression]] = []
-        self.coordinates: Coordinates = coordinates()
+        self.coordinates = FLAT
         if integrate is not None and rate is not None:
-            self.coordinates = coordinates(
+            self.coordinates = Coordinates(
                 lambda q, u: self.called(integrate, q, u)[0],
                 lambda u, v: self.called(rate, u, v)[0],
             )

@@ -35,6 +35,7 @@ class RunningController:
     controller: The same controller as an object with a state.
     state: After the latest sample; ``None`` before the first one.
     log: Recorded states.
+    applied (..., nv) [N m, N]: Forces that act since the latest sample.
     Raises ShapeError: If ``controller`` is not a controller.
     """
 
@@ -51,7 +52,7 @@ class RunningController:
         self.log = StateLog(recorded_entries(controller))
         self.state: State | None = None
         self._function = self.controller.function if type(self.controller) is Stateless else None
-        self._t, self._applied = 0.0, np.zeros(0)
+        self._t, self.applied = 0.0, np.zeros(0)
         #: Whether machine code updates the state, where that is possible.
         self.runs_code = False
 
@@ -72,7 +73,7 @@ class RunningController:
         if self.state is None:
             start = ControllerSample(t, q, v, 0.0, np.zeros(v.shape))
             self.state = callbacks.checked_initial_state(self.controller, start)
-            self._t, self._applied = t, np.zeros(v.shape)
+            self._t, self.applied = t, np.zeros(v.shape)
         function = self.compiled_function
         tau = self._called(t, q, v) if function is None else function(t, q, v)
         return tau[0] if self._batch else tau
@@ -89,11 +90,11 @@ class RunningController:
             row = compiled.initial_rows(times, q[None], v[None])[0]
             applied: FloatArray = np.zeros(len(v))
         else:
-            row, applied = compiled.layout.row(self.state), self._applied
+            row, applied = compiled.layout.row(self.state), self.applied
         tau, row = compiled.update(times, k, q, v, applied, row)
         if not (all_finite(tau) and all_finite(row)):
             return None
-        self.state, self._t, self._applied = compiled.layout.state(row), t, tau
+        self.state, self._t, self.applied = compiled.layout.state(row), t, tau
         self.log.note(t, self.state, ())
         return tau.copy()
 
@@ -105,10 +106,10 @@ class RunningController:
             return callbacks.checked_forces(given, t, v.shape, symbolic=symbolic)
         assert self.state is not None
         h = t - self._t
-        sample = ControllerSample(t, q, v, h, self._applied * h)
+        sample = ControllerSample(t, q, v, h, self.applied * h)
         tau, self.state = callbacks.checked_update(self.controller, sample, self.state)
         self.log.note(t, self.state, v.shape[:-1], self._widths if v.ndim > 1 else {})
-        self._t, self._applied = t, tau
+        self._t, self.applied = t, tau
         return tau.copy()
 
     @cached_property
@@ -126,11 +127,6 @@ class RunningController:
             return None
         return self.compiled if self.compiled is not None and self.compiled.is_function else None
 
-    @property
-    def applied(self) -> FloatArray:
-        """Forces that act since the latest sample, shape (..., nv) [N m, N]."""
-        return self._applied
-
     def continues_at(self, times: FloatArray, k: int) -> bool:
         """Whether machine code can continue with the state from a sample time on.
 
@@ -146,7 +142,7 @@ class RunningController:
     def notify_applied(self, tau: FloatArray) -> None:
         """Set the forces that act since the latest sample, if limits have changed them."""
         if self._function is None:
-            self._applied = tau[None].copy() if self._batch else tau.copy()
+            self.applied = tau[None].copy() if self._batch else tau.copy()
 
     def restore(self, t: float, state: State, applied: FloatArray) -> None:
         """Return to the state after an earlier sample of the motion.
@@ -155,7 +151,7 @@ class RunningController:
         state: After it.
         applied (..., nv) [N m, N]: Forces that act since then.
         """
-        self._t, self.state, self._applied = t, state, applied
+        self._t, self.state, self.applied = t, state, applied
 
 
 def applied_forces(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,29 +23,18 @@ NUMBERS = (Scalar, int, float, np.number, np.bool_)
 Path = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """Place in a row, and shape, of an array or a number of a state."""
-
-    first: int
-    shape: tuple[int, ...]
-
-    @property
-    def place(self) -> slice:
-        return slice(self.first, self.first + int(np.prod(self.shape)))
-
-
 @dataclass(frozen=True, eq=False)
 class StateLayout:
     """The places of all numbers of a state in a row, those of recorded entries first.
 
     size: How many numbers there are.
     recorded: Places of recorded entries, by their names in the trajectory.
+    _places: Place and shape of each array and number of the state.
     """
 
     size: int
     recorded: Mapping[str, slice]
-    _places: Mapping[Path, _Entry]
+    _places: Mapping[Path, tuple[slice, tuple[int, ...]]]
     _example: Any
 
     @property
@@ -57,9 +47,9 @@ class StateLayout:
 
         def made(node: Any, path: Path) -> Any:
             if path in self._places:
-                entry = self._places[path]
-                found = row[entry.place].reshape(entry.shape).copy()
-                return found if entry.shape else found[()]
+                place, shape = self._places[path]
+                found = row[place].reshape(shape).copy()
+                return found if shape else found[()]
             if isinstance(node, Mapping):
                 return {key: made(x, (*path, key)) for key, x in node.items()}
             return type(node)(made(x, (*path, k)) for k, x in enumerate(node))
@@ -69,10 +59,10 @@ class StateLayout:
     def row(self, state: Any) -> FloatArray:
         """A state of numbers as a row, shape (size,); shorter arrays end with zeros."""
         row = np.zeros(self.size)
-        for path, entry in self._places.items():
+        for path, (place, shape) in self._places.items():
             value = np.asarray(functools.reduce(operator.getitem, path, state), float)
-            value = value[tuple(slice(n) for n in entry.shape)]
-            into = row[entry.place].reshape(entry.shape)
+            value = value[tuple(slice(n) for n in shape)]
+            into = row[place].reshape(shape)
             into[tuple(slice(n) for n in value.shape)] = value
         return row
 
@@ -83,11 +73,11 @@ class StateLayout:
         """
         row, found = np.zeros(self.size, object), dict(_arrays(state, ()))
         if {path: x.shape for path, x in found.items()} != {
-            path: entry.shape for path, entry in self._places.items()
+            path: shape for path, (_, shape) in self._places.items()
         }:
             raise Untraceable
         for path, x in found.items():
-            row[self._places[path].place] = x.ravel()
+            row[self._places[path][0]] = x.ravel()
         return list(row)
 
 
@@ -109,11 +99,12 @@ def layout_of(state: Any, recorded: Sequence[tuple[str, tuple[str, ...]]]) -> St
     order = [path for _, path in recorded]
     if any(len(shapes.get(path, (1, 1))) > 1 for path in order):
         raise Untraceable
-    first, places = 0, dict[Path, _Entry]()
+    first, places = 0, dict[Path, tuple[slice, tuple[int, ...]]]()
     for path in dict.fromkeys((*order, *shapes)):
-        places[path] = _Entry(first, shapes[path])
-        first = places[path].place.stop
-    names = {name: places[path].place for name, path in recorded}
+        shape = shapes[path]
+        places[path] = slice(first, first + math.prod(shape)), shape
+        first += math.prod(shape)
+    names = {name: places[path][0] for name, path in recorded}
     return StateLayout(first, names, places, state)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import function_of
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.tracing import Trace
+from robodyn.simulation.loads.prescribed_loads import wrenches_by_link
 from robodyn.symbolic.graph import Port
 
 
@@ -55,23 +56,8 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
         )
     trace = Trace(robot)
     given = wrenches(trace.t, trace.q, trace.v)
-    if not isinstance(given, Mapping):
-        raise _unfit("wrenches", type(given).__name__, "a mapping of link name to six numbers")
-    rows = []
-    for link, x in given.items():
-        row = np.array(x, object)
-        if row.shape != (6,):
-            raise _unfit(f"wrench:{link}", row.shape, "shape (6,)")
-        rows += [*row]
+    found = wrenches_by_link(given, "for symbols", lambda link, x: np.array(x, object))
+    rows = [number for row in found.values() for number in row]
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
     program = trace.program("wrenches", outputs, rows)
-    return WrenchLaw(tuple(given), function_of(program))
-
-
-def _unfit(name: str, given: Any, expected: str) -> ShapeError:
-    return ShapeError(
-        f"{name}, symbolic ones, are {given} for symbols, expected {expected} [N, N m]",
-        name=name,
-        given=given,
-        expected=expected,
-    )
+    return WrenchLaw(tuple(found), function_of(program))

@@ -52,16 +52,10 @@ class ContactPoint:
         X[:3, :3], X[:3, 3] = self.axes[[1, 2, 0]].T, self.height * self.normal
         return X
 
-    def gap(self, robot: Robot, q: FloatArray) -> float:
-        """Height above the plane [m]."""
+    def gap(self, robot: Robot, q: FloatArray) -> Any:
+        """Height above the plane at positions of shape (..., nq) [m]."""
         X = robot.frame_pose(q, self.link)
-        return float(self.normal @ (X[:3, :3] @ self.position + X[:3, 3])) - self.height
-
-    def gaps(self, robot: Robot, q: FloatArray) -> FloatArray:
-        """Heights above the plane at many positions, shape (n, nq): shape (n,) [m]."""
-        X = robot.frame_pose(q, self.link)
-        heights = np.tensordot(X[:, :3], self.normal, (1, 0)) @ np.append(self.position, 1.0)
-        return np.asarray(heights - self.height)
+        return (X[..., :3, :3] @ self.position + X[..., :3, 3]) @ self.normal - self.height
 
     def jacobian(self, robot: Robot, q: FloatArray) -> FloatArray:
         """Jacobian of the point's velocity along the axes, shape (3, nv)."""
@@ -193,9 +187,9 @@ class _Plane:
     def events(self, point: ContactPoint) -> tuple[Event, Event]:
         """Of one point."""
 
-        def above(state: State) -> float:
+        def above(state: State) -> Any:
             if point in self._on(state.robot):
-                return 1.0
+                return np.ones(state.q.shape[:-1])
             return point.gap(self._robot, state.q) + LANDED_DEPTH
 
         def pushes(state: State) -> float:
@@ -213,15 +207,10 @@ class _Plane:
             on = [x for x in self._on(state.robot) if x is not point]
             return Change(robot=self._robot_on(on), dissipated=0.0)
 
-        def above_in_samples(state: State) -> FloatArray:
-            if point in self._on(state.robot):
-                return np.ones(len(state.q))
-            return point.gaps(self._robot, state.q) + LANDED_DEPTH
-
         def pushes_in_samples(state: State) -> FloatArray | None:
             return None if point in self._on(state.robot) else np.ones(len(state.q))
 
-        lands, leaves = OfSamples(above, above_in_samples), OfSamples(pushes, pushes_in_samples)
+        lands, leaves = OfSamples(above, above), OfSamples(pushes, pushes_in_samples)
         return (
             Event(lands, land, -1, f"{point.name} lands"),
             Event(leaves, leave, -1, f"{point.name} leaves", already=True),

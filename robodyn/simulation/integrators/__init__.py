@@ -11,7 +11,6 @@ import dataclasses
 import importlib
 import math
 import pkgutil
-from typing import cast
 
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.simulation.integrators.method import Coordinates, Integrator, Solver
@@ -27,20 +26,19 @@ def _found() -> dict[str, Integrator | Solver]:
         found |= getattr(text, "METHODS", {})
         if hasattr(text, "METHOD"):
             found[module.name] = text.METHOD
-    return dict(sorted(found.items(), key=lambda item: (_solves(item[1]), item[1].order, item[0])))
-
-
-def _solves(method: Integrator | Solver) -> bool:
-    """Whether a method solves for its steps or chooses them."""
-    return not hasattr(method, "step")
+    return dict(
+        sorted(
+            found.items(), key=lambda item: (isinstance(item[1], Solver), item[1].order, item[0])
+        )
+    )
 
 
 #: All methods.
 INTEGRATORS: dict[str, Integrator | Solver] = _found()
 
 #: Explicit methods of fixed steps.
-EXPLICIT = {
-    name: cast(Integrator, method) for name, method in INTEGRATORS.items() if not _solves(method)
+EXPLICIT: dict[str, Integrator] = {
+    name: method for name, method in INTEGRATORS.items() if not isinstance(method, Solver)
 }
 
 
@@ -64,8 +62,8 @@ def integrator(name: str, tolerance: float | None = None) -> Integrator | Solver
     method = explicit(name) or INTEGRATORS[name]
     if tolerance is None:
         return method
-    able = [key for key, x in INTEGRATORS.items() if hasattr(x, "tolerance")]
-    if name not in able:
+    able = [key for key, x in INTEGRATORS.items() if isinstance(x, Solver) and x.has_tolerance]
+    if name not in able or not isinstance(method, Solver):
         raise SettingsError(
             f"tolerance= is given, but integrator {name!r} takes steps of given length; those that "
             f"choose their steps are {', '.join(able)}"
@@ -73,4 +71,4 @@ def integrator(name: str, tolerance: float | None = None) -> Integrator | Solver
     number = isinstance(tolerance, (int, float)) and not isinstance(tolerance, bool)
     if not (number and 1e-14 <= tolerance < math.inf):
         raise SettingsError(f"tolerance is {tolerance!r}, expected a number from 1e-14 [rad, m]")
-    return dataclasses.replace(method, tolerance=float(tolerance))  # type: ignore[type-var]
+    return dataclasses.replace(method, tolerance=float(tolerance))

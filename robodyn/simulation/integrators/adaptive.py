@@ -20,7 +20,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
-from robodyn.simulation.integrators.method import Advance, Coordinates, Motion, Start, is_breakdown
+from robodyn.simulation.integrators.method import Coordinates, Motion, Solver, Start, is_breakdown
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
 from robodyn.tolerances import SHORTEST_STEP
 
@@ -69,24 +69,6 @@ MAX_STEPS = 20_000
 
 #: Of the first neglected term of the rate of twists [Hairer, Lubich, Wanner 2006, III.4.2].
 NEGLECTED = 1.0 / 720.0
-
-
-@dataclass(frozen=True)
-class Adaptive:
-    """Explicit steps whose length is controlled by a tolerance.
-
-    Attributes
-    ----------
-    order : int
-    tolerance : float [rad, m]
-    """
-
-    order: int = 5
-    tolerance: float = 1e-8
-
-    def begin(self) -> Advance:
-        """New steps for one motion."""
-        return AdaptiveSteps(self.tolerance).advance
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,4 +267,4 @@ def _neglected(space: Coordinates, u: FloatArray, v: FloatArray, h: float) -> fl
     return NEGLECTED * h * largest(bracket) * largest(u) ** 3
 
 
-METHOD = Adaptive()
+METHOD = Solver(5, lambda tolerance: AdaptiveSteps(tolerance).advance)

@@ -9,31 +9,13 @@ that are short enough for the other. The motion lists each choice among its even
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from robodyn.array_types import FloatArray
 from robodyn.simulation.integrators.adaptive import AdaptiveSteps, StiffMotion
 from robodyn.simulation.integrators.implicit import ImplicitSteps
-from robodyn.simulation.integrators.method import Advance, Motion, Start
+from robodyn.simulation.integrators.method import Motion, Solver, Start
 
 #: So many samples with steps this short for the explicit pair are made before it is taken again.
 EASY, SAMPLES = 1.0, 10
-
-
-@dataclass(frozen=True)
-class Auto:
-    """Adaptive steps, implicit where the motion is stiff.
-
-    order: Of the lower one.
-    tolerance [rad, m]
-    """
-
-    order: int = 3
-    tolerance: float = 1e-8
-
-    def begin(self) -> Advance:
-        """New steps for one motion; the method may change at every sample."""
-        return SwitchedSteps(self.tolerance).advance
 
 
 class SwitchedSteps:
@@ -78,4 +60,5 @@ class SwitchedSteps:
         logger.info("the motion of %r goes on with %r at %.6g s: %s", moved, name, t, why)
 
 
-METHOD = Auto()
+#: Of the lower one of both orders.
+METHOD = Solver(3, lambda tolerance: SwitchedSteps(tolerance).advance)

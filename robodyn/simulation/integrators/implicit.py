@@ -16,7 +16,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.integrators.adaptive import StepControl, largest
-from robodyn.simulation.integrators.method import Advance, Motion, Start, is_breakdown
+from robodyn.simulation.integrators.method import Advance, Motion, Solver, Start, is_breakdown
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
 #: The root of ``x^3 - 3 x^2 + 3/2 x - 1/6`` between 1/6 and 1/2.
@@ -39,21 +39,6 @@ HALVES = 12
 
 #: Ratio of the next step to a good one, at most.
 LONGER = 3.0
-
-
-@dataclass(frozen=True)
-class Implicit:
-    """Implicit steps: of given length and halved where needed, or controlled by a tolerance.
-
-    tolerance [rad, m]: With one, steps are as long as it allows, as in `adaptive`.
-    """
-
-    order: int = 3
-    tolerance: float | None = None
-
-    def begin(self) -> Advance:
-        """New steps for one motion."""
-        return advance if self.tolerance is None else ImplicitSteps(self.tolerance).advance
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,4 +191,9 @@ class ImplicitSteps:
         return h, h * ratio, state
 
 
-METHOD = Implicit()
+def _steps(tolerance: float | None) -> Advance:
+    """Steps of given length, which are halved where needed, or controlled by a tolerance."""
+    return advance if tolerance is None else ImplicitSteps(tolerance).advance
+
+
+METHOD = Solver(3, _steps, None)

@@ -36,25 +36,20 @@ class Coordinates:
     flat: Coordinates add: ``q + u``, and ``v`` is their rate.
     """
 
-    move: Callable[[FloatArray, FloatArray], FloatArray]
-    rate: Callable[[FloatArray, FloatArray], FloatArray]
+    move: Callable[[Any, Any], Any]
+    rate: Callable[[Any, Any], Any]
     flat: bool = False
 
 
-def coordinates(
-    move: Callable[[Any, Any], Any] | None = None, rate: Callable[[Any, Any], Any] | None = None
-) -> Coordinates:
-    """Coordinates with the given functions; without them, coordinates that add."""
-    if move is None or rate is None:
-        return Coordinates(operator.add, lambda u, v: v, flat=True)
-    return Coordinates(move, rate)
+#: Coordinates that add.
+FLAT = Coordinates(operator.add, lambda u, v: v, flat=True)
 
 
 def coordinates_of(robot: Robot) -> Coordinates:
     """The coordinates of a robot, for numbers; its methods are not called if they add."""
     if robot.joints.coordinates_add:
-        return coordinates()
-    return coordinates(robot.integrate, robot.tangent_rate)
+        return FLAT
+    return Coordinates(robot.integrate, robot.tangent_rate)
 
 
 class Start(NamedTuple):
@@ -118,19 +113,26 @@ class Motion:
 Advance = Callable[[Motion, Start, float], tuple[FloatArray, FloatArray]]
 
 
-class Solver(Protocol):
+@dataclass(frozen=True)
+class Solver:
     """A method that solves for new states, or chooses its own steps between two samples.
 
-    One that cannot move every robot has ``refusal(loads)``, too: why, as text after its name, or
-    an empty text.
+    order: Order of convergence; for steps that it chooses itself, of these.
+    steps: Makes, with the tolerance, the function that moves one motion from sample to sample.
+    tolerance [rad, m]: What a step may be wrong by; None: steps are of given length.
+    has_tolerance: Steps may be as long as a tolerance allows.
+    refusal: Why it cannot move a robot under some loads, as text after its name; else an empty one.
     """
 
-    @property
-    def order(self) -> int:
-        """Order of convergence; for steps that it chooses itself, of these."""
+    order: int
+    steps: Callable[[Any], Advance]
+    tolerance: float | None = 1e-8
+    has_tolerance: bool = True
+    refusal: Callable[[Loads], str] = lambda loads: ""
 
     def begin(self) -> Advance:
         """The function that moves one motion from sample to sample."""
+        return self.steps(self.tolerance)
 
 
 #: Names of arrays that a motion computes; if they are not finite, the motion has broken down.

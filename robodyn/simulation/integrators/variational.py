@@ -15,14 +15,12 @@ is RATTLE [Hairer, Lubich, Wanner 2006, VII.1.4].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SingularError
 from robodyn.simulation.integrators.adaptive import largest
-from robodyn.simulation.integrators.method import Advance, Motion, Start
+from robodyn.simulation.integrators.method import Motion, Solver, Start
 from robodyn.simulation.loads.loads import Loads
 from robodyn.tolerances import VARIATIONAL_CONVERGED, VARIATIONAL_STALLED
 
@@ -36,28 +34,18 @@ SLOW = 0.3
 EVEN = (1.0, 1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0)
 
 
-@dataclass(frozen=True)
-class Variational:
-    """The variational midpoint rule."""
-
-    order: int = 2
-
-    def refusal(self, loads: Loads) -> str:
-        """Why the robot under these loads has no discrete variational principle."""
-        robot = loads.robot
-        if loads.driven:
-            return "moves no joints along paths: they add and take energy"
-        if loads.external.base is not None or robot.depends_on_time:
-            return "moves nothing whose energy depends on time"
-        if loads.gains is not None:
-            return "closes loops by impulses at the ends of its steps, not by stabilization="
-        if any(given.nonholonomic for given in robot.mechanism.constraints):
-            return "knows no constraints of speeds (nonholonomic ones): they have no action"
-        return ""
-
-    def begin(self) -> Advance:
-        """Steps of a motion, which are independent of each other."""
-        return advance
+def refusal(loads: Loads) -> str:
+    """Why the robot under these loads has no discrete variational principle."""
+    robot = loads.robot
+    if loads.driven:
+        return "moves no joints along paths: they add and take energy"
+    if loads.external.base is not None or robot.depends_on_time:
+        return "moves nothing whose energy depends on time"
+    if loads.gains is not None:
+        return "closes loops by impulses at the ends of its steps, not by stabilization="
+    if any(given.nonholonomic for given in robot.mechanism.constraints):
+        return "knows no constraints of speeds (nonholonomic ones): they have no action"
+    return ""
 
 
 def advance(motion: Motion, start: Start, h: float) -> tuple[FloatArray, FloatArray]:
@@ -173,4 +161,4 @@ def _rate(turn: FloatArray) -> FloatArray:
     return total
 
 
-METHOD = Variational()
+METHOD = Solver(2, lambda tolerance: advance, None, has_tolerance=False, refusal=refusal)

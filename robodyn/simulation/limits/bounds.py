@@ -129,9 +129,13 @@ def top_motor_speeds(robot: Robot) -> FloatArray:
     tops, gearing = _of_motor_joints(robot, "velocity"), robot.model.gearing
     result = tops * np.abs(gearing.ratios)
     for x in gearing.coupled:
-        shares = np.abs(x.matrix)
-        result[x.speeds] = (shares * np.where(shares > 0.0, tops[x.speeds], 0.0)).sum(axis=1)
+        result[x.speeds] = _together(x.matrix, tops[x.speeds]).sum(axis=1)
     return result
+
+
+def _together(shares: FloatArray, tops: FloatArray) -> FloatArray:
+    """What each gives at most of what depends on it, where the tops may be infinite."""
+    return np.abs(shares) * np.where(shares != 0.0, tops, 0.0)
 
 
 @once_per_robot
@@ -167,9 +171,7 @@ def motor_bounds(x: CoupledMotors) -> FloatArray:
 
 def _of_all_motors(x: CoupledMotors) -> FloatArray:
     """The largest effort that coupled motors have together for each joint alone."""
-    shares = np.abs(x.matrix)
-    top = np.where(shares > 0.0, motor_bounds(x)[:, None], 0.0)
-    return np.asarray((shares * top).sum(axis=0))
+    return np.asarray(_together(x.matrix, motor_bounds(x)[:, None]).sum(axis=0))
 
 
 @once_per_robot
@@ -189,9 +191,10 @@ def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
 
 def limits_depend_on_motors(robot: Robot) -> bool:
     """Whether limits of motors are not those of single speeds, so that `within_motors` cuts."""
-    if not robot.model.gearing.elsewhere:
-        return bool(limited_motors(robot))
-    return bool(limited_motors(robot)) or bool(np.isfinite(motor_joint_bounds(robot)).any())
+    elsewhere = robot.model.gearing.elsewhere
+    return bool(
+        limited_motors(robot) or (elsewhere and np.isfinite(motor_joint_bounds(robot)).any())
+    )
 
 
 def within_motors(robot: Robot, tau: FloatArray, q: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -248,7 +248,7 @@ def _limited(
     torques = [x.torques(f) for x in limited_motors(robot)]
     samples = q, v, f, np.concatenate(torques, axis=-1) if torques else tau
     for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
-        yield limit, x, allowed, partial(_COLUMNS[limit], robot)
+        yield limit, x, allowed, partial(_columns, limit, robot)
     # joints without coordinates, which are cut or follow others, are asked for if they have limits
     moved = [joint for joint in bounds.others if joint.position_limits]
     fast = [joint for joint in bounds.others if has_top_speed(joint)]
@@ -268,31 +268,20 @@ def _limited(
             yield "velocity", x, Range.of([-top] * nv, [top] * nv), partial(list, [*columns])
 
 
-def _speeds(robot: Robot) -> Iterable[tuple[str, str]]:
-    return zip(
-        column_names.speed_names(robot),
-        (f"{unit}/s" for unit in column_names.speed_units(robot)),
-        strict=True,
-    )
-
-
-def _efforts(robot: Robot) -> Iterable[tuple[str, str]]:
-    return zip(
-        column_names.motor_names(robot),
-        map(column_names.force_unit, column_names.motor_joint_units(robot)),
-        strict=True,
-    )
-
-
-#: Name and unit of each column of what has limits.
-_COLUMNS: Mapping[LimitKind, Callable[[Robot], Iterable[tuple[str, str]]]] = {
-    "position": lambda robot: zip(
-        column_names.coordinate_names(robot), column_names.coordinate_units(robot), strict=True
-    ),
-    "velocity": _speeds,
-    "effort": _efforts,
-    "motor torque": lambda robot: [(k, "N m") for x in limited_motors(robot) for k in x.joints],
+#: Names and units of the columns of what has limits, and what a unit becomes.
+_COLUMNS: Mapping[LimitKind, tuple[Callable[..., Any], ...]] = {
+    "position": (column_names.coordinate_names, column_names.coordinate_units, str),
+    "velocity": (column_names.speed_names, column_names.speed_units, "{}/s".format),
+    "effort": (column_names.motor_names, column_names.motor_joint_units, column_names.force_unit),
 }
+
+
+def _columns(limit: LimitKind, robot: Robot) -> Iterable[tuple[str, str]]:
+    """Name and unit of each column of what has limits."""
+    if limit == "motor torque":
+        return [(name, "N m") for x in limited_motors(robot) for name in x.joints]
+    names, units, changed = _COLUMNS[limit]
+    return zip(names(robot), map(changed, units(robot)), strict=True)
 
 
 class PassedEdges(NamedTuple):

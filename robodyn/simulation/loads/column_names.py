@@ -27,10 +27,12 @@ def _parts(robot: Robot, places: list[tuple[str, slice]]) -> tuple[str, ...]:
 
 def speed_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what each speed moves: ``"rad"``, ``"m"``, or ``""`` where it is neither."""
-    joints = (robot.joints[name] for name in robot.joint_names)
-    return tuple(
-        joint.kind.unit(k) for joint in joints for k in range(joint.v.stop - joint.v.start)
-    )
+    return _units(robot, robot.joint_names)
+
+
+def _units(robot: Robot, names: tuple[str, ...]) -> tuple[str, ...]:
+    kinds = [robot.joints[name].kind for name in names]
+    return tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
 
 
 def motor_names(robot: Robot) -> tuple[str, ...]:
@@ -45,8 +47,7 @@ def motor_joint_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what the joint of each motor moves, as `speed_units` has them."""
     if not robot.model.gearing.elsewhere:
         return speed_units(robot)
-    kinds = [robot.joints[name].kind for name in robot.actuated_joints]
-    return tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
+    return _units(robot, robot.actuated_joints)
 
 
 def motor_units(robot: Robot) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named_alone
-from robodyn.errors import ActuationError, PathError, ShapeError, UnknownNameError
-from robodyn.model.joint_info import JointInfo, part_names, part_of
-from robodyn.model.speed_selection import without_speed
+from robodyn.errors import ActuationError, PathError, ShapeError
+from robodyn.model.joint_info import JointInfo, part_of
+from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.functions import OncePerInstant
 from robodyn.motion.joint_path import JointPath, check_joint_path, joined
@@ -188,14 +188,9 @@ class DrivenPlaces:
 
 def driven_places(robot: Robot, controlled: Iterable[str], locked: Iterable[str]) -> DrivenPlaces:
     """Indices of the coordinates and speeds of joints by their names."""
-    moving = [
-        _indices(*_moving_joint(robot, name)) for name in named_alone("controlled", controlled)
-    ]
-    still = [
-        int(k)
-        for name in named_alone("locked", locked)
-        for k in _indices(*_moving_joint(robot, name))[1]
-    ]
+    moving = [_place(robot, name)[2:] for name in named_alone("controlled", controlled)]
+    held = named_alone("locked", locked)
+    still = [k for name in held for k in speed_indices(robot.model, name)]
     coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
     check_driven_once([*speeds, *still])
     return DrivenPlaces(coordinates, speeds, sorted(still))
@@ -231,7 +226,7 @@ def determined(robot: Robot, q: FloatArray, speeds: Sequence[int], joint: str) -
 
 def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:
     """A joint, or one axis of it, along a path, after checks of the path."""
-    joint, axis = _moving_joint(robot, name)
+    joint, axis, coordinates, speeds = _place(robot, name)
     if not isinstance(given, JointPath) and not callable(given):
         raise ShapeError(
             f"controlled[{name!r}] is {type(given).__name__}, expected a robodyn.JointPath "
@@ -239,13 +234,15 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
             name=name,
         )
     path = given if isinstance(given, JointPath) else JointPath(given)
-    coordinates, speeds = _indices(joint, axis)
+    space = joint.kind.coordinates
+    adds = axis is not None or space.flat
     positions = 1 if axis is not None else len(coordinates)
     first, rate, _ = map(np.atleast_1d, path(float(times[0])))
     if (first.shape, rate.shape) != ((positions,), speeds.shape):
+        kind = "" if adds else f": the coordinates and speeds of a {joint.type} joint"
         raise ShapeError(
             f"the path of {name!r} gives {first.shape} positions and {rate.shape} velocities, "
-            f"expected ({positions},) and {speeds.shape}{_of_kind(joint, axis)}",
+            f"expected ({positions},) and {speeds.shape}{kind}",
             name=name,
             given=first.shape,
             expected=(positions,),
@@ -254,23 +251,14 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         path = _of_unit_norm(path, name)
     once = OncePerInstant(lambda t: _columns(*path(t)))
     at, interval = instants(times, CHECKED)
-    space = joint.kind.coordinates
 
     def apart(one: FloatArray, other: FloatArray) -> FloatArray:
         return np.array(space.difference(one.tolist(), other.tolist()), float)
 
-    adds = axis is not None or space.flat
     check_joint_path(once, at.tolist(), name, interval, None if adds else apart)
     if not len(coordinates):  # a speed without a coordinate: the path's position is not used
         return DrivenPath(lambda t: (np.zeros(0), *once(t)[1:]), coordinates, speeds)
     return DrivenPath(once, coordinates, speeds)
-
-
-def _of_kind(joint: JointInfo, axis: int | None) -> str:
-    """Explanation, for errors, of the positions and velocities of a joint of this kind."""
-    if axis is not None or joint.kind.coordinates.flat:
-        return ""
-    return f": the coordinates and speeds of a {joint.type} joint"
 
 
 def _of_unit_norm(path: JointPath, name: str) -> JointPath:
@@ -304,38 +292,22 @@ def _columns(
 
 def locked_joint(robot: Robot, name: str) -> DrivenPath:
     """A locked joint, or one locked axis of it, whose speed is zero."""
-    _, speeds = _indices(*_moving_joint(robot, name))
+    speeds = np.array(speed_indices(robot.model, name))
     rest = np.zeros(len(speeds))
     none = np.zeros(0, np.intp)
     return DrivenPath(lambda t: (np.zeros(0), rest, rest), none, speeds, still=True)
 
 
-def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
-    """Indices in q and v of the coordinates and speeds of a joint, or of one axis of it.
+def _place(robot: Robot, name: str) -> tuple[JointInfo, int | None, Indices, Indices]:
+    """A joint, the number of its axis if that is meant alone, and indices in q and v.
 
     An axis of a spherical, floating or planar joint may have no coordinate.
     """
-    if axis is not None:
-        k = joint.kind.coordinates.integral(axis)
-        own = [] if k is None else [joint.q.start + k]
-        return np.array(own, np.intp), np.array([joint.v.start + axis])
-    return np.arange(joint.q.start, joint.q.stop), np.arange(joint.v.start, joint.v.stop)
-
-
-def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
-    """A joint that has speeds of its own, and the index of one if the name has one."""
-    joint, axis = _joint_and_axis(robot, name)
-    if joint.v.stop == joint.v.start:
-        raise without_speed(name, joint, robot.joint_names, robot.name)
-    return joint, axis
-
-
-def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
-    axis = part_of(name, robot.joints) if isinstance(name, str) else None
+    speeds, axis = np.array(speed_indices(robot.model, name)), part_of(name, robot.joints)
     if axis is None:
-        return robot.joints[name], None
-    joint, index = axis
-    width = joint.v.stop - joint.v.start
-    if index >= width:
-        raise UnknownNameError("axis", name, part_names(joint.name, width, robot.joints))
-    return joint, index
+        joint = robot.joints[name]
+        return joint, None, np.arange(joint.q.start, joint.q.stop), speeds
+    joint, k = axis
+    own = joint.kind.coordinates.integral(k)
+    coordinates = [] if own is None else [joint.q.start + own]
+    return joint, k, np.array(coordinates, np.intp), speeds

@@ -238,9 +238,7 @@ class Loads:
 
         t (n,), or any one if there are no paths [s]
         """
-        driven: tuple[FloatArray, ...] = ()
-        if self.driven:
-            driven = self.driven.states(t)
+        driven = self.driven.states(t) if self.driven else ()
         varying = {"t": t}
         if self.robot.base == "moving":
             base = self.external.base

@@ -216,17 +216,31 @@ def wrenches_of_time(function: TimeFunction, times: FloatArray) -> WrenchesOfTim
 
 def _asked(function: TimeFunction, t: float) -> Mapping[str, FloatArray]:
     """Copies of the wrenches at an instant."""
-    given = function(t)
-    if not isinstance(given, Mapping):
-        raise _unfit("wrenches", t, type(given).__name__, "a mapping of link name to six numbers")
-    found = {link: np.array(numbers(f"wrench:{link}", x), float) for link, x in given.items()}
-    for link, x in found.items():
-        if x.shape != (6,):
-            raise _unfit(f"wrench:{link}", t, f"an array of shape {x.shape}", "shape (6,)")
-    return found
+
+    def copy(link: str, x: Any) -> FloatArray:
+        return np.array(numbers(f"wrench:{link}", x), float)
+
+    return wrenches_by_link(function(t), f"at t = {t:.6g} s", copy)
 
 
-def _unfit(name: str, t: float, given: str, expected: str) -> ShapeError:
-    return ShapeError(
-        f"{name} at t = {t:.6g} s: {given}, expected {expected} [N, N m]", name="wrenches"
+def wrenches_by_link(
+    given: Any, when: str, array: Callable[[str, Any], FloatArray]
+) -> dict[str, FloatArray]:
+    """What a function of wrenches returned, as arrays of shape (6,) by link.
+
+    when: For errors.
+    array: Makes the array of a link.
+    Raises ShapeError: If it is anything else.
+    """
+    told = "wrenches", given, "a mapping of link name to six numbers"
+    if isinstance(given, Mapping):
+        found = {link: array(link, x) for link, x in given.items()}
+        wrong = next((link for link, x in found.items() if x.shape != (6,)), None)
+        if wrong is None:
+            return found
+        told = f"wrench:{wrong}", found[wrong], "shape (6,)"
+    name, x, expected = told
+    is_what = f"has shape {x.shape}" if isinstance(x, np.ndarray) else f"is {type(x).__name__}"
+    raise ShapeError(
+        f"{name} {when} {is_what}, expected {expected} [N, N m]", name="wrenches", given=x
     )

@@ -15,7 +15,7 @@ def reporter(progress: Progress | bool | None) -> Progress:
     """The function of ``progress=``, a bar for ``True``, else a function that does nothing."""
     if callable(progress):
         return progress
-    return bar if progress and sys.stderr.isatty() else _silent
+    return bar if progress and sys.stderr.isatty() else lambda part: None
 
 
 def bar(part: float) -> None:
@@ -23,7 +23,3 @@ def bar(part: float) -> None:
     filled = round(WIDTH * part)
     text = f"\r  [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %"
     print(text, end="\n" if part >= 1.0 else "", file=sys.stderr, flush=True)
-
-
-def _silent(part: float) -> None:
-    pass

@@ -34,7 +34,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function, making
 from robodyn.literals import ParameterSet
 from robodyn.simulation.control.wrench_function import WrenchLaw
-from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.loads.loads import Loads, LoadsAt, StepFunctions
 from robodyn.simulation.step.operations.numeric import while_any_open
 from robodyn.simulation.step.operations.step import Correct, close_loops
@@ -238,7 +238,7 @@ class DualOperations:
         """How positions move by twists."""
         integrate, rate, by_speeds = self._functions.integrate, self._functions.rate, self._rates
         if integrate is None or rate is None or by_speeds is None:
-            return coordinates()
+            return FLAT
         of_q, of_step = (derivative(integrate, name) for name in ("q", "dv"))
         of_u, of_v = (derivative(rate, name) for name in ("u", "v"))
 
@@ -251,7 +251,7 @@ class DualOperations:
             at = u.value, v.value
             return DualArray(rate(*at), of_u(*at) @ u.derivative + of_v(*at) @ v.derivative)
 
-        return coordinates(move, speed)
+        return Coordinates(move, speed)
 
 
 def _time(at: LoadsAt) -> FloatArray:

@@ -155,9 +155,14 @@ def trajectory_gradient(
     partial[..., : 3 * nv] = np.concatenate(given, axis=-1)
     _drive(partial, run, jacobian)
     by_state, by_tau = partial[..., : 2 * nv], partial[..., 2 * nv : 3 * nv].copy()
-    feedback = _Feedback(robot, controller, run)
+    slopes = _feedback(robot, controller, run)
+
+    def by_feedback(k: int) -> FloatArray | float:
+        """Derivatives with respect to the state through the forces of the controller."""
+        return 0.0 if slopes is None else np.einsum("...ij,...i->...j", slopes[k], by_tau[k])
+
     total = partial[..., 3 * nv :].sum(axis=0)
-    lam = by_state[last] + feedback.pulled(last, by_tau[last])
+    lam = by_state[last] + by_feedback(last)
     for stop in range(last, 0, -AT_ONCE):
         start = max(0, stop - AT_ONCE)
         whole = step_jacobian.steps_along(robot, run, jacobian, start, stop, integrator)
@@ -165,7 +170,7 @@ def trajectory_gradient(
             change = np.einsum("...ij,...i->...j", whole[k - start], lam)
             by_tau[k] += change[..., 2 * nv : 3 * nv]
             total += change[..., 3 * nv :]
-            lam = by_state[k] + change[..., : 2 * nv] + feedback.pulled(k, by_tau[k])
+            lam = by_state[k] + change[..., : 2 * nv] + by_feedback(k)
     lam = jacobian.of_start(run.t[0], run.q[0], run.v[0], lam)
     return TrajectoryGradient(lam[..., :nv], lam[..., nv:], by_tau, total if parameters else None)
 
@@ -201,25 +206,16 @@ def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatA
     return x
 
 
-class _Feedback:
+def _feedback(robot: Robot, controller: Any, run: Trajectory) -> FloatArray | None:
     """Derivatives of the forces of a controller with respect to the state at samples."""
-
-    def __init__(self, robot: Robot, controller: Any, run: Trajectory) -> None:
-        self._by_state: FloatArray | None = None
-        if controller is None:
-            return
-        check_controller(controller)
-        law = function_of_state(robot, controller)
-        _check_forces(law, run)
-        inputs = run.q, run.v, *_tables(law, run)
-        slopes = [law.function.jacobian(name)(*inputs) for name in ("q", "v")]
-        self._by_state = np.concatenate(slopes, axis=-1)
-
-    def pulled(self, k: int, by_tau: FloatArray) -> FloatArray:
-        """Derivatives of the cost with respect to the state, from those with respect to forces."""
-        if self._by_state is None:
-            return np.zeros((*by_tau.shape[:-1], 2 * by_tau.shape[-1]))
-        return np.asarray(np.einsum("...ij,...i->...j", self._by_state[k], by_tau))
+    if controller is None:
+        return None
+    check_controller(controller)
+    law = function_of_state(robot, controller)
+    _check_forces(law, run)
+    inputs = run.q, run.v, *_tables(law, run)
+    slopes = [law.function.jacobian(name)(*inputs) for name in ("q", "v")]
+    return np.concatenate(slopes, axis=-1)
 
 
 def _tables(law: CompiledController, run: Trajectory) -> list[FloatArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -55,20 +55,19 @@ class Stepper:
         self._tell, self._row, self._told = tell, (), ""
         self._operations = NumericOperations(loads)
         self._explicit = integrators.explicit(integrator)
-        self._method = cast(Any, integrators.integrator(integrator, tolerance))
+        self._method: Any = integrators.integrator(integrator, tolerance)
         #: Whether the steps are those of the caller, and not chosen by an error estimate.
         self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         #: Whether the method is stable however stiff forces are.
         self.implicit: bool = integrator == "implicit"
         self._advance: Advance | None = None
-        if self._explicit is None:
-            refusal = getattr(self._method, "refusal", lambda loads: "")(loads)
-            if refusal:
+        if isinstance(self._method, Solver):
+            if refusal := self._method.refusal(loads):
                 raise SettingsError(
                     f"integrator {integrator!r} {refusal}; take another one to move "
                     f"{self.robot.name!r}"
                 )
-            self._advance = cast(Solver, self._method).begin()
+            self._advance = self._method.begin()
         #: Steppers of each of many motions, whose steps differ.
         self._alone: list[Stepper] = []
 

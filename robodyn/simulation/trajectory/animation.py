@@ -43,14 +43,10 @@ def animate_motion(
         if not 0.0 < value < np.inf:
             raise ShapeError(f"{name} is {value!r}, expected a positive number", name=name)
     shown, between = run.resample(speed / fps), run.resample(speed / fps / FINER)
-    figures = [x for part in _phases(shown) for x in _figures(part, forces=forces)]
-    ways = [_places(part, traces) for part in _phases(between)] if traces else []
+    figures = [x for part in (shown.phases or (shown,)) for x in _figures(part, forces=forces)]
+    ways = [_places(part, traces) for part in (between.phases or (between,))] if traces else []
     trace = (between.t, np.concatenate(ways)) if ways else None
     animate(path, figures, shown.t, trace=trace, fps=fps, title=samples.robot.name)
-
-
-def _phases(run: Any) -> tuple[Any, ...]:
-    return run.phases or (run,)
 
 
 def _figures(run: Any, *, forces: bool) -> list[StickFigure]:

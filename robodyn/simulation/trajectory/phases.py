@@ -108,8 +108,9 @@ def motion_of_batch(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[s
     found["controller_state"] = {name: x[at] for name, x in fields["controller_state"].items()}
     robot = fields["robot"]
     found["robot"] = robot if robot is None or not k else robot.of_rows(k[-1])
-    acting = _acting(fields, k)
-    return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
+    happened = (event for event in fields["events"] if event.motion in ((), k))
+    found["events"] = tuple(replace(event, motion=()) for event in happened)
+    return {**found, "surroundings": _acting(fields, k)}
 
 
 def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
@@ -118,8 +119,3 @@ def _acting(fields: Mapping[str, Any], k: tuple[int, ...]) -> Surroundings:
     if callable(given.wrenches):
         given = given.sampled(*(fields[name] for name in ("t", "q", "v")))
     return given.for_motion(*k)
-
-
-def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:
-    """Events of one motion."""
-    return tuple(replace(event, motion=()) for event in events if event.motion in ((), k))

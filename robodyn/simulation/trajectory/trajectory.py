@@ -214,14 +214,9 @@ class Trajectory:
         """
         energy_audit.check_order(self.t)
         needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN)
-        if self.phases:
-            audits = [
-                energy_audit.audit_of(computed_fields.samples_of(phase, *needed), ())
-                for phase in computed_fields.known_phases(self)
-            ]
-            audit = energy_audit.joined_audits(audits, self.events)
-        else:
-            audit = energy_audit.audit_of(computed_fields.samples_of(self, *needed), self.events)
+        phases = computed_fields.known_phases(self)
+        samples = [computed_fields.samples_of(phase, *needed) for phase in phases]
+        audit = energy_audit.audit_of(samples, self.events)
         energy_audit.warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.variant import StepVariant
 from robodyn.simulation.step.operations.instants import Instant
@@ -59,8 +59,8 @@ class BlockOperations:
     def coordinates(self) -> Coordinates:
         """How positions move by twists."""
         if self._variant.flat:
-            return coordinates()
-        return coordinates(self._called("integrate", "qvq"), self._called("rate", "vvv"))
+            return FLAT
+        return Coordinates(self._called("integrate", "qvq"), self._called("rate", "vvv"))
 
     def _called(self, function: str, kinds: str) -> Callable[[Rows, Rows], Rows]:
         """A function of the robot of two arrays."""

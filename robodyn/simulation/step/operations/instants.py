@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.integrators.method import Integrator, Start, coordinates
+from robodyn.simulation.integrators.method import FLAT, Integrator, Start
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def instants_of(method: Integrator) -> tuple[float, ...]:
         return v
 
     zero = np.zeros(1)
-    method.step(acceleration, coordinates(), Start(0.0, zero, zero, zero), 1.0)
+    method.step(acceleration, FLAT, Start(0.0, zero, zero, zero), 1.0)
     return tuple(seen)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.codegen import Function
-from robodyn.simulation.integrators.method import Coordinates, coordinates
+from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.loads.driven_joints import DrivenPlaces
 from robodyn.simulation.loads.loads import StepFunctions
 from robodyn.simulation.step.operations.instants import Instant
@@ -69,8 +69,8 @@ class SymbolicOperations:
         """How positions move by twists."""
         integrate, rate = self._functions.integrate, self._functions.rate
         if integrate is None or rate is None:
-            return coordinates()
-        return coordinates(
+            return FLAT
+        return Coordinates(
             lambda q, u: _called(integrate, q, u)[0], lambda u, v: _called(rate, u, v)[0]
         )
 

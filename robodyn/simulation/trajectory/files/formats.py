@@ -22,6 +22,9 @@ from robodyn.simulation.trajectory.files.validity import check_contents
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, not_in_columns
 from robodyn.tolerances import SAME_ENERGY
 
+#: What writes and reads files, by the ending of their names.
+FORMATS: dict[str, Any] = {".npz": archive, ".csv": table}
+
 #: The fields of a trajectory by name.
 Fields = Mapping[str, Any]
 
@@ -37,18 +40,15 @@ def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields
         moved = fields["robot"], fields["joint_names"], fields["t"], motion
         shown = fields["measurements"]
         return write_motion(target, *moved, shown, about=about_motion(fields))
-    writers: dict[str, Callable[[str, Fields], None]] = {
-        ".npz": archive.write, ".csv": table.write,
-    }  # fmt: skip
-    if target.suffix not in writers:
+    if target.suffix not in FORMATS:
         raise ShapeError(
             f"cannot save to {target.name!r}: expected a name ending in .npz, .csv or .mcap",
             name="path",
             given=target.suffix,
-            expected=(*writers, ".mcap"),
+            expected=(*FORMATS, ".mcap"),
         )
     with replacing(target) as unfinished:
-        writers[target.suffix](str(unfinished), fields)
+        FORMATS[target.suffix].write(str(unfinished), fields)
 
 
 def load(path: str | os.PathLike[str], robot: Robot | Iterable[Robot] | None) -> dict[str, Any]:
@@ -69,13 +69,10 @@ def load(path: str | os.PathLike[str], robot: Robot | Iterable[Robot] | None) ->
                 "Trajectory.load(path, robot)"
             )
         return from_bag(source, robots[0])
-    readers: dict[str, Callable[[Path], dict[str, Any]]] = {
-        ".npz": archive.read, ".csv": table.read,
-    }  # fmt: skip
     if source.is_dir():
         fields = recording.read(source)
-    elif source.suffix in readers:
-        fields = readers[source.suffix](source)
+    elif source.suffix in FORMATS:
+        fields = FORMATS[source.suffix].read(source)
     else:
         raise ShapeError(
             f"cannot read a motion from {source.name!r}: expected .npz, .csv, .mcap, or a folder "

@@ -30,34 +30,23 @@ def header(fields: Mapping[str, Any]) -> list[str]:
     speeds: Sequence[str] = fields["joint_names"]
     if len(speeds) != nv:
         speeds = [str(k) for k in range(nv)]
-    if robot is None:
-        places = speeds if nq == nv else [str(k) for k in range(nq)]
-        units, moved = [""] * nq, [""] * nv
-    else:
+    places = speeds if nq == nv else [str(k) for k in range(nq)]
+    units, moved = ("",) * nq, ("",) * nv
+    if robot is not None:
         places = column_names.coordinate_names(robot)
-        units, moved = [*column_names.coordinate_units(robot)], [*column_names.speed_units(robot)]
-    names = ["t [s]"]
-    names += [_column("q", name, unit) for name, unit in zip(places, units, strict=True)]
-    for letter, per in (("v", "/s"), ("a", "/s^2")):
-        names += [
-            _column(letter, name, unit and unit + per)
-            for name, unit in zip(speeds, moved, strict=True)
-        ]
-    names += [
-        _column("tau", name, column_names.force_unit(unit))
-        for name, unit in zip(speeds, moved, strict=True)
+        units, moved = column_names.coordinate_units(robot), column_names.speed_units(robot)
+    groups = [("q:", places, units)]
+    for prefix, per in (("v:", "/s"), ("a:", "/s^2")):
+        groups.append((prefix, speeds, tuple(unit and unit + per for unit in moved)))
+    groups.append(("tau:", speeds, tuple(map(column_names.force_unit, moved))))
+    groups.append(("", ["energy", "loop_residual"], ("J", "")))
+    for x in robot.sensors if fields["measurements"] else ():
+        groups.append(("sensor:", [f"{x.name}.{column}" for column in x.columns], x.units))
+    return ["t [s]"] + [
+        f"{prefix}{name}" + (f" [{unit}]" if unit else "")
+        for prefix, names, own in groups
+        for name, unit in zip(names, own, strict=True)
     ]
-    names += ["energy [J]", "loop_residual"]
-    sensors = robot.sensors if fields["measurements"] else ()
-    return names + [
-        _column("sensor", f"{sensor.name}.{column}", unit)
-        for sensor in sensors
-        for column, unit in zip(sensor.columns, sensor.units, strict=True)
-    ]
-
-
-def _column(letter: str, name: str, unit: str) -> str:
-    return f"{letter}:{name}" + (f" [{unit}]" if unit else "")
 
 
 def rows(fields: Mapping[str, Any], part: slice) -> FloatArray:

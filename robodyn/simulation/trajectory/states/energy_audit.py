@@ -113,19 +113,34 @@ class EnergyAudit:
         return f"<EnergyAudit: {self}>"
 
 
-def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
-    """The energies of a motion.
+def audit_of(phases: Sequence[Samples], events: Sequence[EventRecord]) -> EnergyAudit:
+    """The energies of a motion, from the samples of its phases.
 
     Raises SettingsError: If a power is not known: that of joints that depend on time, and that of
         dampers, damping and friction between the ground and a robot with a moving base.
     """
-    _check_known(samples)
+    for x in phases:
+        _check_known(x)
+    found = [{"t": x.t, **_stored(x), **_flows(x)} for x in phases]
+    joined = {name: np.concatenate([x[name] for x in found]) for name in found[0]}
+    works = {name: np.cumsum(joined.pop(name), axis=0) for name in FLOWS}
+    lost: FloatArray = np.zeros_like(joined["kinetic"])
+    for event in events:
+        at: Any = (slice(sample_of(joined["t"], event.time), None), *event.motion)
+        lost[at] += event.energy_loss
+    lost = lost - lost[:1]
+    total = joined["kinetic"] + joined["gravitational"] + joined["elastic"]
+    put_in = works["forces"] + works["wrenches"] + works["base"] + works["constraints"]
+    unexplained = total - total[:1] - put_in + works["dissipated"] + lost
+    return EnergyAudit(**joined, **works, impacts=lost, unexplained=unexplained)
+
+
+def _stored(samples: Samples) -> dict[str, FloatArray]:
+    """Stored energies by their kind, shape (n, ...)."""
     kinetic = samples.computed(energies.kinetic_energy)
     elastic = samples.computed(energies.elastic_energy)
     gravitational = samples.computed(energies.potential_energy) - elastic
-    stored = {"kinetic": kinetic, "gravitational": gravitational, "elastic": elastic}
-    works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
-    return _added_up(samples.t, stored, works, events)
+    return {"kinetic": kinetic, "gravitational": gravitational, "elastic": elastic}
 
 
 def check_order(t: FloatArray) -> None:
@@ -136,20 +151,6 @@ def check_order(t: FloatArray) -> None:
             f"samples run back in time, from {t[back[0]]:.6g} to {t[back[0] + 1]:.6g} s: energies "
             "are added up in the order of time, so take the audit of the motion itself"
         )
-
-
-def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
-    """The audit of a motion from those of its phases, and the energy lost in events."""
-    stored = {
-        name: np.concatenate([getattr(audit, name) for audit in audits]) for name in ("t", *STORED)
-    }
-    works = {}
-    for name in FLOWS:
-        rows: list[FloatArray] = []
-        for audit in audits:
-            rows.append(getattr(audit, name) + (rows[-1][-1] if rows else 0.0))
-        works[name] = np.concatenate(rows)
-    return _added_up(stored.pop("t"), stored, works, events)
 
 
 def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
@@ -175,23 +176,6 @@ def warn_of_unexplained(audit: EnergyAudit, name: str) -> None:
         "samples, where friction may be steeper than these tell: take shorter steps, and every=1"
     )
     warn(message)
-
-
-def _added_up(
-    t: FloatArray,
-    stored: Mapping[str, FloatArray],
-    works: Mapping[str, FloatArray],
-    events: Sequence[EventRecord],
-) -> EnergyAudit:
-    lost: FloatArray = np.zeros_like(stored["kinetic"])
-    for event in events:
-        at: Any = (slice(sample_of(t, event.time), None), *event.motion)
-        lost[at] += event.energy_loss
-    lost = lost - lost[:1]
-    total = sum(stored.values(), start=np.zeros(()))
-    put_in = works["forces"] + works["wrenches"] + works["base"] + works["constraints"]
-    unexplained = total - total[:1] - put_in + works["dissipated"] + lost
-    return EnergyAudit(t, **stored, **works, impacts=lost, unexplained=unexplained)
 
 
 def _check_known(samples: Samples) -> None:

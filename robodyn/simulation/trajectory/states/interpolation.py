@@ -8,6 +8,8 @@ end. The error of positions is of fifth order in the step, that of speeds of fou
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -19,6 +21,9 @@ from robodyn.simulation.loads.arguments import step_times
 from robodyn.simulation.trajectory.states.samples import Samples
 
 Indices = NDArray[np.intp]
+
+#: Value, first and second derivative at fractions of steps.
+Polynomial = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 
 #: Step of finite differences for the rate of speeds, as a fraction of the time step.
 NEAR = 1e-2
@@ -34,9 +39,9 @@ def between(
     Returns q, v, a (m, ..., nq), (m, ..., nv): Loops are open by the error of interpolation.
     """
     robot, (h, part), path = samples.robot, _times(samples, k, s), _path(samples, k)
-    u, du, ddu = path.at(part)
+    u, du, ddu = path(part)
     q = robot.integrate(np.asarray(samples.q[k]), u)
-    if _is_flat(robot):
+    if robot.joints.coordinates_add:
         v, a = du / h, ddu / (h * h)
     else:
         v, a = _speeds(robot, u, du) / h, _rate_of_speeds(robot, path, part) / (h * h)
@@ -46,7 +51,7 @@ def between(
 def positions_between(samples: Samples, k: Indices, s: FloatArray) -> FloatArray:
     """Positions alone; arguments as for `between`."""
     _, part = _times(samples, k, s)
-    return samples.robot.integrate(np.asarray(samples.q[k]), _path(samples, k).at(part)[0])
+    return samples.robot.integrate(np.asarray(samples.q[k]), _path(samples, k)(part)[0])
 
 
 def _times(samples: Samples, k: Indices, s: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -55,32 +60,26 @@ def _times(samples: Samples, k: Indices, s: FloatArray) -> tuple[FloatArray, Flo
     return (samples.t[k + 1] - samples.t[k]).reshape(-1, *inner), s.reshape(-1, *inner)
 
 
-def _is_flat(robot: Robot) -> bool:
-    return robot.nq == robot.nv and robot.joints.coordinates_add
-
-
-def _path(samples: Samples, k: Indices) -> _Quartic:
+def _path(samples: Samples, k: Indices) -> Polynomial:
     """Polynomials of ``u`` in steps, from the sample before each."""
     robot, (h, _) = samples.robot, _times(samples, k, np.zeros(len(k)))
     v0, a0, v1 = (np.asarray(x) for x in (samples.v[k], samples.a[k], samples.v[k + 1]))
     whole = robot.difference(np.asarray(samples.q[k]), np.asarray(samples.q[k + 1]))
-    rate = v1 if _is_flat(robot) else robot.tangent_rate(whole, v1)
-    return _Quartic(h * v0, h * h * a0, whole, h * rate)
+    rate = v1 if robot.joints.coordinates_add else robot.tangent_rate(whole, v1)
+    return _quartic(h * v0, h * h * a0, whole, h * rate)
 
 
-class _Quartic:
+def _quartic(v0: FloatArray, a0: FloatArray, u1: FloatArray, v1: FloatArray) -> Polynomial:
     """Polynomial ``u(s)`` with ``u(0) = 0`` and given rates at 0, value and rate at 1."""
+    rest, slope = u1 - v0 - 0.5 * a0, v1 - v0 - a0
+    b, c, d, e = v0, 0.5 * a0, 4.0 * rest - slope, slope - 3.0 * rest
 
-    def __init__(self, v0: FloatArray, a0: FloatArray, u1: FloatArray, v1: FloatArray) -> None:
-        rest, slope = u1 - v0 - 0.5 * a0, v1 - v0 - a0
-        self._terms = v0, 0.5 * a0, 4.0 * rest - slope, slope - 3.0 * rest
-
-    def at(self, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Value, first and second derivative."""
-        b, c, d, e = self._terms
+    def at(s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         u = s * (b + s * (c + s * (d + s * e)))
         du = b + s * (2.0 * c + s * (3.0 * d + s * 4.0 * e))
         return u, du, 2.0 * c + s * (6.0 * d + s * 12.0 * e)
+
+    return at
 
 
 def _speeds(robot: Robot, u: FloatArray, du: FloatArray) -> FloatArray:
@@ -103,11 +102,11 @@ def _speeds(robot: Robot, u: FloatArray, du: FloatArray) -> FloatArray:
     return v
 
 
-def _rate_of_speeds(robot: Robot, path: _Quartic, s: FloatArray) -> FloatArray:
+def _rate_of_speeds(robot: Robot, path: Polynomial, s: FloatArray) -> FloatArray:
     """Rate of the speeds along a path, by a central difference of fourth order."""
 
     def speeds(offset: float) -> FloatArray:
-        u, du, _ = path.at(s + offset)
+        u, du, _ = path(s + offset)
         return _speeds(robot, u, du)
 
     near = speeds(NEAR) - speeds(-NEAR)
