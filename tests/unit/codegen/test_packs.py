@@ -72,7 +72,9 @@ def bits(program, target, dtype, arrays, packed=True):
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width", [WIDTHS[0], *(pytest.param(x, marks=pytest.mark.slow) for x in WIDTHS[1:])]
+)
 def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
     target = replace(chosen_target(), bits=width)
     for seed in range(6):
