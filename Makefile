@@ -19,7 +19,7 @@ sim: $(VENV)/.sim
 	$(BIN)/robodyn sim --out out
 
 test: $(VENV)/.ready
-	ROBODYN_TEST_CODE=quick ROBODYN_TEST_EXAMPLES=3 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
+	ROBODYN_TEST_CODE=quick ROBODYN_TEST_EXAMPLES=5 $(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
 test-all: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile

@@ -77,12 +77,3 @@ def test_accelerations_are_those_of_a_solve_that_reveals_the_rank(
     wanted = robot.constrained_dynamics(q, v, tau, method="nullspace").a
     scale = np.abs(wanted).max()
     assert robot.forward_dynamics(q, v, tau) == pytest.approx(wanted, rel=1e-7, abs=1e-8 * scale)
-
-
-def test_operations_grow_as_the_number_of_legs() -> None:
-    """Twice as many legs would take eight times as many, if all waited for the crank."""
-    counts = []
-    for count in (20, 40):
-        function = machine(count).function("forward_dynamics")
-        counts.append(sum(function.operations.values()))
-    assert counts[1] < 2.5 * counts[0]

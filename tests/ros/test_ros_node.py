@@ -136,13 +136,12 @@ def test_tf_without_its_messages_is_an_error_that_names_them(domain, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
-def test_a_node_lives_through_minutes_of_hostile_commands(launch, client):
+def test_a_node_lives_through_hostile_commands(launch, client):
     """Efforts that reach singular postures, bad trajectories, full queues: alive, and all told."""
     process = launch("publish", "five_bar", "--controller", "gravity")
     states = client.states()
     client.some(states, 5)
-    hostile = subprocess.Popen([sys.executable, __file__, "120"])
+    hostile = subprocess.Popen([sys.executable, __file__, "30"])
     stamps: list[int] = []
     try:
         while hostile.poll() is None:

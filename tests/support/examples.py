@@ -8,6 +8,6 @@ from hypothesis import settings
 
 
 def examples(count):
-    """So many examples of a hypothesis; with ``ROBODYN_TEST_EXAMPLES=3``, a third of them."""
+    """So many examples of a hypothesis; with ``ROBODYN_TEST_EXAMPLES=5``, a fifth of them."""
     share = int(os.environ.get("ROBODYN_TEST_EXAMPLES", "1"))
     return settings(max_examples=max(4, count // share), deadline=None)

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn import composition
-from robodyn.closed_loops.assembly import rounded_linkage
 
 
 @pytest.mark.parametrize("taken", [1.0, 2.0])
@@ -124,18 +122,6 @@ def test_what_an_argument_takes_is_said_whatever_was_given():
             robot.hybrid_dynamics(np.zeros(2), np.zeros(2), controlled=given)
     with pytest.raises(rd.ShapeError, match=r"gravity is 1, expected 3 numbers$"):
         robot.with_(gravity=1)
-
-
-@pytest.mark.parametrize(("name", "nv"), [("arm7", 7), ("four_bar", 3)])
-def test_a_robot_is_modelled_once(monkeypatch, name, nv):
-    made = []
-    for module in (rounded_linkage, composition):
-        build = module.build_model
-        monkeypatch.setattr(
-            module, "build_model", lambda *given, build=build: made.append(given) or build(*given)
-        )
-    assert rd.load(name).nv == nv
-    assert len(made) == 1
 
 
 def test_a_time_given_to_a_method():

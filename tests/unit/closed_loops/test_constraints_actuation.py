@@ -16,7 +16,7 @@ from robodyn.closed_loops.solvers import (
     independent_speeds,
     null_space,
 )
-from robodyn.errors import ActuationError, ShapeError
+from robodyn.errors import ActuationError
 
 
 @st.composite
@@ -103,28 +103,6 @@ def _check_least(K, c, f, found, size):
     _, values, Vt = np.linalg.svd(felt)
     idle = N @ Vt[(values > 1e-9).sum() :].T
     np.testing.assert_allclose(idle.T @ found.multipliers, 0, atol=1e-6 * size)
-
-
-def test_none_controlled_is_forward_dynamics():
-    rng = np.random.default_rng(2)
-    M, force, K, k = problem(rng, 4, 6, 3)
-    found = constrained_hybrid(M, -force, K, k, [], np.zeros(0), np.zeros(6))
-    forward = constrained_accelerations(M, force, K, k)
-    np.testing.assert_allclose(found.a, forward.a)
-    np.testing.assert_allclose(found.multipliers, forward.multipliers)
-
-
-def test_shapes_of_a_batch():
-    rng = np.random.default_rng(3)
-    M, force, K, k = problem(rng, 3, 5, 2)
-    a = constrained_accelerations(M, force, K, k).a
-    c = independent_speeds(K).independent
-    found = constrained_hybrid(M, -force, K, k, c, np.tile(a[list(c)], (4, 2, 1)), np.zeros(2))
-    assert found.a.shape == found.tau.shape == (4, 2, 5)
-    assert found.multipliers.shape == (4, 2, 3)
-    assert found.rank.shape == found.residual.shape == (4, 2)
-    with pytest.raises(ShapeError, match="a_controlled has shape"):
-        constrained_hybrid(M, -force, K, k, c, [1.0], np.zeros(2))
 
 
 def test_rounding_is_not_a_missing_motor():

@@ -96,15 +96,6 @@ def test_a_batch_of_different_ranks_is_a_loop_over_its_rows(method):
         np.testing.assert_allclose(found.multipliers[at], alone.multipliers, rtol=1e-8, atol=1e-8)
 
 
-def test_leading_axes_broadcast():
-    rng = np.random.default_rng(2)
-    M, _, K, k = problem(rng, 2, 4, 2)
-    force = rng.normal(size=(5, 1, 4))
-    found = constrained_accelerations(M, force, K, np.stack([k, 2 * k, 0 * k]))
-    assert found.a.shape == (5, 3, 4)
-    assert constrained_accelerations(M, force[:0, 0], K, k).a.shape == (0, 4)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_massless_speeds_that_the_constraints_hold(method):
     """A speed without inertia is no trouble if the constraints determine it."""

@@ -80,7 +80,7 @@ def test_driven_joints_that_begin_elsewhere_are_told():
     rd.simulate(robot, q0=caught.value.q, **options)
 
 
-@pytest.mark.parametrize("what", ["dof", "neutral", "random", "independent_joints"])
+@pytest.mark.parametrize("what", ["dof", "neutral", "random"])
 def test_all_that_needs_a_closed_posture_says_so(what):
     """Loading does not: a search that fails is no proof; another guess may lead to a posture."""
     robot = rd.load(stretched(5.0))

@@ -19,7 +19,6 @@ from robodyn.codegen.vectorcall import signature as signatures
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.controllers import ComputedTorque, SineReference
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.evaluator import Evaluator
 
 needs_entry = pytest.mark.skipif(_vectorcall_type() is None, reason="this Python has no fast entry")
 
@@ -378,31 +377,6 @@ def test_more_choices_than_are_kept(robot):
     kept.add(tables[0], {"frame": 1.5})
     kept.add(tables[0], {"no parameter": "x"})
     assert len(kept._known) == signatures.MAX_VARIANTS
-
-
-@needs_entry
-def test_choices_never_replace_the_plain_one(robot, monkeypatch):
-    expected = robot.frame_poses(Q)
-    for k in range(2 * signatures.MAX_VARIANTS + 5):
-        robot.frame_poses(Q, tuple(robot.frame_names[k % 3 : k % 3 + 2]))
-
-    def slow(*given, **named):
-        raise AssertionError("Python was run")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    np.testing.assert_array_equal(robot.frame_poses(q=Q, frames=None), expected)
-
-
-@needs_entry
-def test_loads_of_motors_are_made_without_a_call_of_python(robot, monkeypatch):
-    expected = robot.motor_power(Q, V, A), robot.motor_torques(Q, V, A)
-
-    def slow(*given, **named):
-        raise AssertionError("Python was run")
-
-    monkeypatch.setattr(Evaluator, "_computed", slow)
-    np.testing.assert_array_equal(robot.motor_power(Q, V, A), expected[0])
-    np.testing.assert_array_equal(robot.motor_torques(Q, V, A), expected[1])
 
 
 def test_threads_that_ask_for_different_options(robot):

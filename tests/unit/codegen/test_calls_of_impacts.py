@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import ImpactError, RobodynError, SettingsError, ShapeError
 
 ROBOTS = ("arm7", "palletizer", "bricard", "two_feet")
 
@@ -61,19 +60,6 @@ def case(request):
 def close(found, expected):
     scale = 1.0 + np.abs(expected).max(initial=0.0)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * scale)
-
-
-def test_as_by_the_equations_of_contacts(case):
-    n = case.direction / np.linalg.norm(case.direction)
-    for _ in range(2):
-        found = case.hit()
-        p = -1.3 * (n @ case.J @ case.v) / (n @ case.J @ case.response(case.J.T @ n))
-        close(found.v, case.v + case.response(case.J.T @ n) * p)
-        close(found.impulse, p * n)
-        stuck = case.robot.impact(case.q, case.v, case.link, case.point, None)
-        close(case.J @ stuck.v, np.zeros(3))
-        close(stuck.v, case.v + case.response(case.J.T @ stuck.impulse))
-        assert found.against_v is None
 
 
 class Partner:
@@ -154,83 +140,6 @@ def test_points_that_stick_or_slide_on_partners(case, kind):
         assert np.linalg.norm(rubs.impulse - p_n * n) <= 0.1 * p_n * (1.0 + 1e-9)
         close(n @ (x.u + W @ rubs.impulse), -0.2 * (n @ x.u))
         close(rubs.v, case.v + case.response(x.J.T @ rubs.impulse, x.held))
-
-
-def test_partners_of_a_batch(case):
-    x = Partner("particle", case)
-    n = -x.u
-    one = [
-        x.hit(n, against=rd.PointMass(0.7, f * x.velocity), restitution=e).v
-        for f in (1.0, 0.5)
-        for e in (0.0, 0.5)
-    ]
-    r, many = case.robot, rd.PointMass(0.7, np.array([1.0, 0.5])[:, None] * x.velocity)
-    Q, V = np.repeat(case.q[None], 2, 0), np.repeat(case.v[None], 2, 0)
-    for k, e in enumerate((0.0, 0.5)):
-        found = r.impact(Q, V, case.link, case.point, n, against=many, restitution=e)
-        close(found.v, np.stack(one[k::2]))
-        assert found.against_v.shape == (2, 3)
-
-
-@pytest.mark.parametrize("kind", ["particle", "link", "controlled particle"])
-def test_slopes_of_hits_of_partners(case, kind):
-    x, r = Partner(kind, case), case.robot
-    n = -x.u
-    given = {"against": x.against, "controlled": x.joints, "restitution": 0.3}
-    slopes = r.impact_derivatives(case.q, case.v, case.link, case.point, n, **given)
-    rng, size = np.random.default_rng(3), 1e-6
-    way = r.consistent_velocity(case.q, rng.uniform(-1.0, 1.0, r.nv))
-
-    def after(step, turn):
-        q = r.closed_state(r.integrate(case.q, step * way), case.v)[0]
-        v = r.consistent_velocity(q, case.v + turn * way)
-        return r.impact(q, v, case.link, case.point, n, **given).v, v
-
-    close(slopes.v, after(0.0, 0.0)[0])
-    (high, before), (low, behind) = (after(s, 0.0) for s in (size, -size))
-    rate = (before - behind) / (2.0 * size)  # speeds that keep loops closed change as well
-    found = slopes.by_q @ way + slopes.by_v @ rate
-    np.testing.assert_allclose((high - low) / (2.0 * size), found, rtol=1e-4, atol=1e-4)
-    (high, _), (low, _) = (after(0.0, s) for s in (size, -size))
-    found = slopes.by_v @ way
-    np.testing.assert_allclose((high - low) / (2.0 * size), found, rtol=1e-4, atol=1e-4)
-
-
-def test_the_first_call_is_as_all_others():
-    for name in ("arm7", "palletizer"):
-        case = Case(name)
-        hits = [case.hit() for _ in range(3)]
-        for hit in hits:  # the same code, with the same numbers
-            np.testing.assert_array_equal(hit.v, hits[0].v)
-            np.testing.assert_array_equal(hit.impulse, hits[0].impulse)
-
-
-def test_what_cannot_hit_is_refused(case):
-    r, q, v = case.robot, case.q, case.v
-    for _ in range(2):
-        case.hit()
-        with pytest.raises(ImpactError, match="behind it"):
-            r.impact(q, v, case.link, case.point, -case.direction)
-        with pytest.raises(ShapeError):
-            r.impact(q, v, case.link, case.point, [0.0, 0.0, 0.0])
-        with pytest.raises(RobodynError):
-            r.impact(q, v * np.nan, case.link, case.point, case.direction)
-
-
-@pytest.mark.parametrize("restitution", [-0.1, 1.1, np.nan, True, np.array([0.1, 0.2]), "all"])
-def test_wrong_restitutions_are_refused(case, restitution):
-    case.hit()
-    with pytest.raises((SettingsError, ShapeError)):
-        case.hit(restitution=restitution)
-
-
-def test_a_moving_base():
-    still, moving = Case("arm7"), Case("arm7", base="moving")
-    expected = still.hit()
-    for _ in range(2):
-        found = moving.hit()
-        close(found.v, expected.v)
-        close(found.joint_impulses.base, expected.joint_impulses.base)
 
 
 @pytest.mark.parametrize("how", ["particle", "simultaneous"])

@@ -71,6 +71,7 @@ class Emulated:
         self.launch(*grid, *block, ctypes.c_longlong(int(count)), pointers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
 def test_overconstrained_linkages_keep_groups_of_rows(name, tmp_path):
     mechanism, motors = ring("line_symmetric", 0)

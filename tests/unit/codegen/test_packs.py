@@ -8,7 +8,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import packs
-from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir, simple_ir
+from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
 from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
@@ -72,7 +72,9 @@ def bits(program, target, dtype, arrays, packed=True):
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width", [WIDTHS[0], *(pytest.param(x, marks=pytest.mark.slow) for x in WIDTHS[1:])]
+)
 def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
     target = replace(chosen_target(), bits=width)
     for seed in range(6):
@@ -100,28 +102,6 @@ def test_every_operation_is_there_once_after_its_operands():
             assert all(edge >> 1 in done for edge in given[node][1] if edge >> 1 in given)
         done.update(nodes)
     assert done == given.keys()
-
-
-@pytest.mark.parametrize("name", ["stewart", "delta"])
-def test_legs_of_a_platform_share_vectors(name):
-    """A third of the operations is saved, or more, and what goes in and out of lanes is less."""
-    robot, rng = rd.load(name, passive=False), np.random.default_rng(0)
-    program = robot.function("forward_dynamics").program
-    q = robot.random(rng)
-    v, tau = rng.normal(size=(2, robot.nv))
-    target = chosen_target()
-    found = packs.packs_for(program, products_in_sums(program), target, "double")
-    wide = target.fma and target.bits >= 256  # elsewhere there are none, or of two lanes
-    assert not wide or len(found.order) < 0.65 * found.scalars
-    states = [q, robot.consistent_velocity(q, v), tau]
-    expected = bits(program, target, "double", states, packed=False)
-    np.testing.assert_array_equal(bits(program, target, "double", states), expected)
-    # the first tier of packs would take much of the stack
-    scalars = scalar_ir(program, target, "double", packed=False)
-    full = scalar_ir(program, target, "double")
-    assert simple_ir(program, target, "double", full) == scalars
-    assert (scalars == full) == (found is None)
-    assert simple_ir(program, target, "double", scalars) == scalars
 
 
 @pytest.mark.parametrize("name", ["dual_arm", "stewart"])

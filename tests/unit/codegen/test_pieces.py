@@ -85,7 +85,9 @@ def from_size(nodes):
 
 @pytest.mark.parametrize("fma", [True, False])
 @pytest.mark.parametrize("dtype", ["double", "float"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name", ["odd", *(pytest.param(x, marks=pytest.mark.slow) for x in ("forward", "matrix"))]
+)
 def test_pieces_compute_the_same_bits(name, dtype, fma, monkeypatch):
     program = PROGRAMS[name]()
     target = replace(chosen_target(), fma=fma and chosen_target().fma)

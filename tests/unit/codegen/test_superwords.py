@@ -117,38 +117,6 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):
             np.testing.assert_allclose(inverse, np.linalg.inv(given[0]), atol=1e-15, rtol=1e-12)
 
 
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-def test_a_product_is_one_operation_for_all_lanes(lanes, always):
-    """A full matrix and full columns: as many products a superword as one column has."""
-    n, graph = 7, Graph()
-    numbers = inputs(graph, 0, n * n + n * lanes)
-    factors = factorization.factorize([list(numbers[n * k : n * k + n]) for k in range(n)])
-    columns = [list(numbers[n * n + j :: lanes]) for j in range(lanes)]
-    X = [factorization.solve(factors, b) for b in columns]
-    edges = tuple(edge_of(graph, X[j][i]) for i in range(n) for j in range(lanes))
-    given = Port("M", (n, n)), Port("B", (n, lanes))
-    program = Program("solve", given, (Port("X", (n, lanes)),), graph, edges)
-    found = words(program, lanes)
-    assert len(found.place) == n * lanes
-    assert sum(len(word.terms) for word in found.order) == n * (n - 1) + n
-    one = Program("factors", given, (), graph, ())
-    factorised = edge_of(graph, factors.L[n - 1][0]), edge_of(graph, factors.inverse_D[0])
-    left = {node for node in program.live_for(found.scalars(program)) if graph.op[node] > 1}
-    assert left == {node for node in one.live_for(factorised) if graph.op[node] > 1}
-
-
-def test_columns_of_different_branches_share_their_products(always):
-    """No factor is used twice for the same lanes, whichever of them have it."""
-    program, _ = tree_solve(len(TREE))
-    found = words(program, 8)
-    assert found.place.keys() == {edge >> 1 for edge in program.results}
-    products = [(factor, other) for word in found.order for factor, _, other in word.terms]
-    assert len(products) == len(set(products))
-    n, vectors = len(TREE), 3  # of 8 lanes, for 22 columns
-    related = sum(len(ancestors(k)) - 1 for k in range(n))
-    assert len(products) <= vectors * (2 * related + n)
-
-
 def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
     """``S X``, where some numbers of X are zero: not even their products with infinity are."""
     n, m, graph, rng = 9, 8, Graph(), np.random.default_rng(1)
@@ -202,9 +170,3 @@ def test_one_state_and_many_give_the_same_numbers(name):
         for x, many in enumerate(f(*given)):
             for k in range(11):
                 np.testing.assert_array_equal(f(*(y[k] for y in given))[x], many[k])
-
-
-def test_what_shares_no_factors_is_as_it_was():
-    robot = rd.load("arm7")
-    for name in ("inverse_dynamics_derivatives", "mass_matrix", "forward_dynamics"):
-        assert not words(robot.function(name).program, 8).order

@@ -110,6 +110,7 @@ def test_along_a_line_of_a_frame():
     assert found.duration < 0.8 * 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "length", "options", "error", "text"),
     [

@@ -112,6 +112,7 @@ def test_the_legend_of_a_tall_picture_is_whole(tmp_path):
     assert (edges == 255).all()
 
 
+@pytest.mark.slow
 def test_links_with_many_joints_are_plates(tmp_path):
     """The platform of the Stewart platform is welded to a link of a leg: it has six corners."""
     _, axis = drawn("stewart", tmp_path / "q.png")

@@ -7,10 +7,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.ros import Engine, Settings
-from robodyn.ros.engine.audit import Audit
 from robodyn.ros.engine.pacing import Stamps
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.simulation.motion.continued_motion import joined
 
 
 def engine(name, **settings):
@@ -121,32 +119,6 @@ def test_speeds_of_no_robot_end_a_motion(speeds):
         assert np.abs(made.q - start).max() < 1.0 and np.abs(made.v).max() < 10.0
         assert any("broke down" in text for text in said)
         assert made.t == pytest.approx(0.02)
-
-
-def test_the_engine_looks_at_each_step_once(monkeypatch):
-    """Steps that are looked at are those of `simulate`, however many are asked for at a time."""
-    seen = []
-    keep = Audit._check_energy
-    monkeypatch.setattr(
-        Audit, "_check_energy", lambda self, steps: (seen.append(steps), keep(self, steps))
-    )
-    robot = rd.load("double_pendulum")
-    made, rng = Engine(robot, q0=[1.0, 0.4]), np.random.default_rng(1)
-    while made.t < 2.499:
-        made.advance(int(rng.integers(1, 40)))
-        if rng.random() < 0.05:
-            made.command([0.0, 0.0])  # another motion begins
-    made.command([0.0, 0.0])
-    made._audit._look()
-    steps = joined(seen)
-    run = rd.simulate(
-        robot, q0=[1.0, 0.4], duration=steps.t[-1], step=1e-3, integrator="semi_implicit",
-        limits="ignore",
-    )  # fmt: skip
-    assert len(steps) == round(1e3 * made.t) >= 2499
-    for name in ("t", "q", "v"):
-        np.testing.assert_allclose(getattr(steps, name), getattr(run, name), rtol=0, atol=1e-9)
-    np.testing.assert_allclose(steps.a, run.a[:-1], rtol=0, atol=1e-7)
 
 
 def test_stamps_do_not_run_back_unless_the_clock_is_set_back():

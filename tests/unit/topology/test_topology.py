@@ -13,7 +13,6 @@ from support.examples import examples
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.topology.body_inertia import BodyInertia, inertia_about_origin, shift_inertia
-from robodyn.topology.incidence import incidence_matrix, path_matrix
 from robodyn.topology.spanning_tree import (
     FLOATING_BASE,
     spanning_tree,
@@ -65,23 +64,6 @@ def test_joints_are_depth_first_with_children_in_the_order_of_the_file():
     }  # fmt: skip
 
 
-def test_a_tree_is_labelled_regularly():
-    T = path_matrix(*spanning_tree(BRANCHED).functions)
-    S = incidence_matrix(*spanning_tree(BRANCHED).functions)
-    np.testing.assert_array_equal(T, np.triu(T))
-    np.testing.assert_array_equal(np.diag(T), -1)
-    np.testing.assert_array_equal(T @ S[1:], np.eye(4))
-
-
-def test_joint_frames_are_where_the_file_puts_them():
-    tree = spanning_tree(BRANCHED)
-    for joint in tree.joints:
-        np.testing.assert_array_equal(joint.X_PJ, POSE.matrix)
-        assert not joint.reversed
-    for _, X in tree.links.values():
-        np.testing.assert_array_equal(X, np.eye(4))
-
-
 def test_a_floating_base_comes_first():
     tree = spanning_tree(BRANCHED, floating=True)
     assert names(tree) == [FLOATING_BASE, "ab", "be", "bc", "cd"]
@@ -127,24 +109,6 @@ def inertia_of_points(points):
     h = sum(m * p for m, p in points)
     moment = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in points)
     return BodyInertia(mass, h, moment)
-
-
-def assert_equal_inertia(a, b):
-    assert a.mass == pytest.approx(b.mass, rel=1e-14)
-    np.testing.assert_allclose(a.h, b.h, atol=1e-13)
-    np.testing.assert_allclose(a.I, b.I, atol=1e-13)
-
-
-def test_inertias_are_those_of_point_masses():
-    points = point_masses(INERTIA)
-    assert_equal_inertia(inertia_about_origin(INERTIA), inertia_of_points(points))
-    X = POSE.matrix
-    moved = [(m, X[:3, :3] @ p + X[:3, 3]) for m, p in points]
-    assert_equal_inertia(shift_inertia(X, inertia_about_origin(INERTIA)), inertia_of_points(moved))
-    assert_equal_inertia(
-        inertia_about_origin(INERTIA) + shift_inertia(X, inertia_about_origin(INERTIA)),
-        inertia_of_points(points + moved),
-    )
 
 
 def test_the_central_inertia_is_that_of_the_file():

@@ -17,7 +17,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import FileError, MissingExtraError, MissingFileError, SettingsError, ShapeError
+from robodyn.errors import FileError, MissingExtraError, MissingFileError, ShapeError
 from robodyn.simulation import EventRecord
 from robodyn.simulation.trajectory.files.validity import check_contents
 
@@ -68,30 +68,6 @@ def test_npz_bit_for_bit(tmp_path, robot, run):
     same(rd.Trajectory.load(str(tmp_path / "run.npz")), run)
 
 
-def test_npz_knows_what_acted(tmp_path, carried):
-    carried.save(tmp_path / "run.npz")
-    again = rd.Trajectory.load(tmp_path / "run.npz", carried.robot)
-    same(again, carried)
-    assert again.events == carried.events and again.driven == carried.driven == (0,)
-    np.testing.assert_array_equal(again.kinetic_energy, carried.kinetic_energy)
-    ours, theirs = again.joint_wrenches(), carried.joint_wrenches()
-    np.testing.assert_array_equal(ours["base"], theirs["base"])
-    # between samples, a smooth path through them
-    gap = np.abs(again.audit.base - carried.audit.base).max()
-    assert gap < 1e-5 * carried.audit.exchanged
-    at = carried.t[:-1] + 0.3e-3
-    ours, exact = again.resample(at), carried.resample(at)
-    np.testing.assert_allclose(ours.kinetic_energy, exact.kinetic_energy, rtol=1e-4)
-    np.testing.assert_allclose(
-        ours.joint_wrenches()["base"], exact.joint_wrenches()["base"], rtol=1e-3, atol=1e-3
-    )
-    few = again.resample(3e-3)
-    np.testing.assert_array_equal(few[10:15].kinetic_energy, few.kinetic_energy[10:15])
-    part = again[10:30]
-    np.testing.assert_array_equal(part.joint_wrenches()["elbow"], theirs["elbow"][10:30])
-    np.testing.assert_array_equal(part.resample(part.t).kinetic_energy, part.kinetic_energy)
-
-
 def test_pickles_need_no_functions(carried):
     for part in (carried, carried[7], carried[10:20]):
         again = pickle.loads(pickle.dumps(part))
@@ -99,25 +75,6 @@ def test_pickles_need_no_functions(carried):
         np.testing.assert_array_equal(again.joint_wrenches()["base"], part.joint_wrenches()["base"])
     plain = rd.simulate(rd.load("double_pendulum"), duration=0.01, wrenches={"lower": [0.0] * 6})
     assert pickle.loads(pickle.dumps(plain)).surroundings.wrenches.keys() == {"lower"}
-
-
-def test_one_state_and_many_motions_as_npz(tmp_path, robot, run, carried):
-    run[5].save(tmp_path / "one.npz")
-    same(rd.Trajectory.load(tmp_path / "one.npz", robot), run[5])
-    many = rd.rollout(robot, None, np.tile(run.q[0], (3, 1)), np.zeros((3, 10)), duration=0.01)
-    many.save(tmp_path / "many.npz")
-    same(rd.Trajectory.load(tmp_path / "many.npz", robot), many)
-    carried[5].save(tmp_path / "carried.npz")
-    again = rd.Trajectory.load(tmp_path / "carried.npz", carried.robot)
-    same(again, carried[5])
-    np.testing.assert_array_equal(again.kinetic_energy, carried.kinetic_energy[5])
-    np.testing.assert_array_equal(
-        again.joint_wrenches()["base"][0], carried.joint_wrenches()["base"][5]
-    )
-    with pytest.raises(ShapeError, match="a CSV holds one motion"):
-        many.save(tmp_path / "many.csv")
-    with pytest.raises(ShapeError, match="a table holds one motion"):
-        many.to_pandas()
 
 
 def test_csv_to_the_last_digit(tmp_path, robot, run):
@@ -146,18 +103,6 @@ def test_csv_of_an_unknown_robot(tmp_path, run):
     bare = dataclasses.replace(run, energy=run.energy, loop_residual=run.loop_residual, robot=None)
     bare.save(tmp_path / "run.csv")
     same(rd.Trajectory.load(tmp_path / "run.csv"), run)
-
-
-def test_mcap_as_far_as_it_holds(tmp_path):
-    pytest.importorskip("rosbags")
-    robot = rd.load("four_bar")
-    run = rd.simulate(robot, lambda t, q, v: [0.5, 0, 0], duration=0.05, limits="ignore")
-    run.save(tmp_path / "run.mcap")
-    again = rd.Trajectory.load(tmp_path / "run.mcap", robot)
-    same(again, run, ("q", "v", "a", "tau", "energy"))
-    np.testing.assert_allclose(again.t, run.t, atol=1e-9)
-    with pytest.raises(SettingsError, match=r"Trajectory\.load\(path, robot\)"):
-        rd.Trajectory.load(tmp_path / "run.mcap")
 
 
 def test_a_table_of_pandas(robot, run):
