@@ -91,10 +91,3 @@ def _losses(source: str, out: Path, mechanism: Mechanism, warned: list[Any]) -> 
     elsewhere = Path(mechanism.file or "").parent.resolve() != out.parent.resolve()
     if beside and elsewhere and out.suffix == ".urdf":
         yield f"not copied, and looked for beside the new file: {some_of(beside)}"
-    if out.suffix == ".urdf" and mechanism.loops and mechanism.start:
-        drawn = ", ".join(f"{name} {_numbers(x)}" for name, x in mechanism.start)
-        yield f"where joints stand in the drawing (near= of robodyn.load): {drawn}"
-
-
-def _numbers(x: tuple[float, ...]) -> str:
-    return ",".join(f"{value:.6g}" for value in x)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from robodyn.arguments import checked_arguments
 from robodyn.description import Mechanism
+from robodyn.description.graph_check import find_root
 from robodyn.errors import SettingsError, UrdfError, UrdfWarning
 from robodyn.files import as_path, replacing
+from robodyn.force_elements.common.link_element import WORLD
 from robodyn.robot import Robot
+from robodyn.tolerances import SAME_POSITION
+from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
@@ -92,10 +98,10 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
     out = as_path("path", path)
     if out.suffix == ".urdf":
         text, lost = _urdf(robot, strict_tree)
-    elif out.suffix == ".xml":
-        text, lost = _mjcf(robot)
     elif out.suffix in SUFFIXES:
-        text, lost = _drawn(robot, sdf_text if out.suffix == ".sdf" else usda_text)
+        _check_world(robot)
+        text, lost = _drawn(robot, out.suffix)
+        lost += _beside(robot)
     else:
         raise SettingsError(
             f"path is {str(out)!r}, expected a name that ends in {', '.join(SUFFIXES)}"
@@ -112,19 +118,39 @@ Written = tuple[str, list[str]]
 SUFFIXES = (".urdf", ".xml", ".sdf", ".usda", ".usd")
 
 
-def _mjcf(robot: Robot) -> Written:
-    return mjcf_text(
-        robot.mechanism,
-        floating_base=robot.base == "floating",
-        gravity=robot.gravity,
-        positions=robot.joint_positions(robot.neutral()),
-        motors=robot.actuated_joints,
-    )
+def _check_world(robot: Robot) -> None:
+    """Refuse a link that is called as the world is in all formats, and moves."""
+    moves = robot.base == "floating" or find_root(robot.mechanism) != WORLD
+    if moves and WORLD in robot.link_names:
+        raise UrdfError(
+            f"cannot be written: {WORLD!r} is the name of the ground in this format, and this link "
+            "moves; rename it",
+            element=f"link {WORLD!r}",
+            file=robot.mechanism.file,
+        )
 
 
-def _drawn(robot: Robot, text_of: Callable[..., Written]) -> Written:
+def _beside(robot: Robot) -> Iterator[str]:
+    """What stands in a URDF beside links and joints, and a base that is moved."""
+    extras = "".join(text for link in robot.mechanism.links for text in link.extras)
+    if "<visual" in extras or "<collision" in extras:
+        yield "shapes are left out"
+    if robot.base == "moving":
+        yield "the base stands still: how it moves is prescribed"
+
+
+def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
     q = robot.neutral()
+    if suffix == ".xml":
+        return mjcf_text(
+            robot.mechanism,
+            floating_base=robot.base == "floating",
+            gravity=robot.gravity,
+            positions=robot.joint_positions(q),
+            motors=robot.actuated_joints,
+        )
+    text_of = sdf_text if suffix == ".sdf" else usda_text
     return text_of(
         robot.mechanism,
         fixed_base=robot.base != "floating",
@@ -141,7 +167,19 @@ def _urdf(robot: Robot, strict_tree: bool) -> Written:
     text = write(mechanism, strict_tree=strict_tree)
     _check(mechanism, text, strict_tree)
     others = refused_by_others, left_out_by_others
-    return text, [line for f in others for line in f(mechanism, strict_tree=strict_tree)]
+    lost = [line for f in others for line in f(mechanism, strict_tree=strict_tree)]
+    places = robot.joint_positions(robot.neutral()) if robot.model.settings.near else {}
+    start = {
+        name: np.ravel(places[name])
+        for name in robot.joint_names
+        if np.abs(places.get(name, 0.0)).max() > SAME_POSITION
+    }
+    if start and (mechanism.loops or cut_joints(mechanism)):
+        drawn = ", ".join(
+            f"{name} {','.join(f'{value:.6g}' for value in x)}" for name, x in start.items()
+        )
+        lost.append(f"where joints stand in the drawing (near= of robodyn.load): {drawn}")
+    return text, lost
 
 
 def _check(mechanism: Mechanism, text: str, strict_tree: bool) -> None:

@@ -151,6 +151,32 @@ def test_a_joint_without_counterpart_is_told(tmp_path):
     assert any("no counterpart" in str(x.message) for x in caught)
 
 
+@pytest.mark.parametrize("suffix", [".xml", ".sdf", ".usda"])
+def test_what_all_formats_call_the_world_is_no_link_that_moves(suffix, tmp_path):
+    body = rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0)
+    links = rd.Link("base", body), rd.Link("world", body)
+    joint = rd.Joint("hinge", "continuous", "base", "world", axis=(0.0, 1.0, 0.0))
+    robot = rd.load(rd.Mechanism("odd", links, (joint,)))
+    with pytest.raises(rd.UrdfError, match="'world' is the name of the ground"):
+        rd.convert(robot, tmp_path / f"odd{suffix}")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".sdf", ".usda"])
+def test_shapes_and_moving_bases_are_told(suffix, tmp_path):
+    text = """<robot name="r"><link name="a"><visual><geometry><sphere radius="1"/></geometry>
+    </visual></link></robot>"""
+    lost = rd.convert(rd.load(text, base="moving"), tmp_path / f"r{suffix}").lost
+    assert "shapes are left out" in lost
+    assert any("how it moves is prescribed" in line for line in lost)
+
+
+def test_where_joints_stand_is_told_for_urdf(tmp_path):
+    robot = rd.load("five_bar", near={"left_drive": 0.5, "right_drive": -0.2})
+    lost = rd.convert(robot, tmp_path / "bar.urdf").lost
+    assert any("near= of robodyn.load): left_drive 0.5" in line for line in lost)
+
+
 def test_the_command(tmp_path, capsys):
     out = tmp_path / "arm.usda"
     assert main(["convert", "arm7", str(out)]) == 0

@@ -134,8 +134,10 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_drake_has_the_same_mass_matrix_and_gravity(tmp_path):
-    parsing = pytest.importorskip("pydrake.multibody.parsing")
-    plant_module = pytest.importorskip("pydrake.multibody.plant")
+    pytest.importorskip("pydrake")
+    from pydrake.multibody import parsing
+    from pydrake.multibody import plant as plant_module
+
     for name in ("arm7", "scara", "satellite"):
         robot = loaded(name)
         path, _ = written(robot, tmp_path)
