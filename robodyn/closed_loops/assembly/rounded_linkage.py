@@ -233,9 +233,30 @@ def _displaced(
 ) -> Rounding | None:
     """The linkage with frames displaced so that it closes at all postures with this rank.
 
-    The first of them, in which the linkage was drawn, stays as it is if it is ``held``.
+    Or at those of them at which it is open by less than at others, where it moves far from ones at
+    which digits open it by much. The first one, in which it was drawn, stays as it is if it is
+    ``held``.
     """
     postures = np.array([q, *np.unique([*start.postures(q, rank, tolerance)], axis=0)])
+    gaps = np.abs(start.residual(postures)).max(axis=1)
+    for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])]):
+        found = _closed_at(start, letter, near, rank, tolerance, held, turned)
+        if found is not None:
+            return found
+    return None
+
+
+def _closed_at(
+    start: LoopGeometry,
+    letter: LoopGeometry,
+    postures: Array,
+    rank: int,
+    tolerance: float,
+    held: bool,
+    turned: float,
+) -> Rounding | None:
+    """The same, at all of some postures."""
+    q = postures[0]
     steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)
     if not start.is_stiff(q, rank) and np.abs(steps).max(initial=0.0) < MOVED_FAR:
         return None
