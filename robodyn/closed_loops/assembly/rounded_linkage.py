@@ -30,7 +30,6 @@ from robodyn.caller import warn
 from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Mechanism, with_exact_turns
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model
@@ -135,9 +134,7 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
         found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
         return (model, told) if linkage.is_closed(found) else None
 
-    model, space = letter.model, letter.space
-    rows = ConstraintRows(model, letter.evaluator, space)
-    return with_axes_turned(model, rows, space.start(), q, closed)
+    return with_axes_turned(letter, q, closed)
 
 
 def nearest_linkage(letter: LoopGeometry, tolerance: float = MISFIT) -> Rounding | None:

@@ -9,7 +9,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose, groups
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
-from robodyn.closed_loops.solvers.solve import solve_mixed
+from robodyn.closed_loops.solvers.solve import constrained_accelerations
 from robodyn.errors import ActuationError
 from robodyn.literals import ConstraintMethod
 from robodyn.results import HybridDynamics
@@ -74,7 +74,7 @@ def constrained_hybrid(
     _check_controlled(whole, parts, c, a_c, force, k, tolerance)
     mixed = np.zeros(h.shape)
     mixed[:, c], mixed[:, f] = a_c, tau_f - h[:, f]
-    a, lam, *_ = solve_mixed(M, mixed, K, k, f, method)
+    a, lam, *_ = constrained_accelerations(M, mixed, K, k, method, free=f)
 
     tau = np.zeros(h.shape)
     tau[:, f] = tau_f
