@@ -234,6 +234,11 @@ def test_linkages_that_are_drawn_beyond_their_limits(lower):
 
 
 @pytest.mark.slow
+def test_a_chain_that_digits_open_much_where_it_has_moved_far():
+    right(310502, role="linkage", count=5)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("only", ["xyz", "rpy", "axis"])
 @pytest.mark.parametrize("name", ["four_bar", "crank_slider", "wrist"])
 def test_noise_of_one_kind(name, only):

@@ -86,6 +86,10 @@ class LoopGeometry:
         """Their derivatives by the speeds, shape (..., nc, nv)."""
         return np.asarray(self.position.jacobian(q) / self.units[:, None] * self.speed_units)
 
+    def pose(self, q: Array, link: str) -> Array:
+        """Pose of a link in the world, shape (4, 4)."""
+        return np.asarray(self.evaluator.interpreted("frame_pose", frame=link)(q))
+
     def displaced(self, q: Array) -> Array:
         """Their derivatives by displacements of frames at postures (m, nq), (m, nc, size)."""
         poses = np.asarray(self.geometry(q)[0])

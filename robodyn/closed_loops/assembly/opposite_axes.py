@@ -13,7 +13,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.frame_displacements import ends
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
 from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.written_digits import digits_of
 from robodyn.joints import joint_kind
@@ -26,9 +26,7 @@ OPPOSITE = -0.999
 
 
 def with_axes_turned(
-    model: Model,
-    rows: ConstraintRows,
-    start: Array,
+    letter: LoopGeometry,
     q: Array,
     closed: Callable[[Mechanism], tuple[Model, tuple[str, ...]] | None],
 ) -> tuple[Model, tuple[str, ...]] | None:
@@ -40,16 +38,17 @@ def with_axes_turned(
     are drawn closed but for these half turns.
 
     Positions of such a joint count about its axis on the predecessor; of a joint of the tree that
-    is cut, about its axis on the child. All joints are as they are drawn at ``start``, and loops
-    come nearest to closing at ``q``. ``closed`` makes the model of a description, with what is to
-    be told of it, if its loops close.
+    is cut, about its axis on the child. Loops come nearest to closing at ``q``. ``closed`` makes
+    the model of a description, with what is to be told of it, if its loops close.
     """
-    found_at = {cut.name: _half_turn(model, rows, q, cut) for cut in model.tree.cuts}
+    model = letter.model
+    found_at = {cut.name: _half_turn(letter, q, cut) for cut in model.tree.cuts}
     turns = {name: T for name, T in found_at.values() if T is not None}
     if not turns:
         return None
     given, setup = model.mechanism, model.setup
-    opened = np.flatnonzero(np.abs(rows.interpreted_residual(start)) > WRONG_FILE_GAP)
+    gaps = letter.position.residual(letter.space.start())
+    opened = np.array(letter.of_positions)[np.abs(gaps) > WRONG_FILE_GAP]
     explained = [name for name, (_, T) in found_at.items() if T is not None]
     others = [
         k
@@ -71,22 +70,20 @@ def with_axes_turned(
     return found[0], (_told([x for x in given.movers if x.name in turns]), *found[1])
 
 
-def _half_turn(
-    model: Model, rows: ConstraintRows, q: Array, cut: Joint | Loop
-) -> tuple[str, Array | None]:
+def _half_turn(letter: LoopGeometry, q: Array, cut: Joint | Loop) -> tuple[str, Array | None]:
     """Name of a joint that closes a loop, and half a turn (4, 4) in its frame if it needs one."""
     weld = isinstance(cut, Loop) and bool(cut.rejoins)
     name = cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name
-    mover = next(x for x in model.mechanism.movers if x.name == name)
+    mover = next(x for x in letter.model.mechanism.movers if x.name == name)
     kind = joint_kind(mover.kind)
     if len(kind.axes) != 1 or kind.cut is None or kind.cut.gap is None:
         return name, None
-    X_WF, X_WG = (rows.interpreted_pose(q, link) @ X for link, X in ends(cut))
+    X_WF, X_WG = (letter.pose(q, link) @ X for link, X in ends(cut))
     Z = align_z(np.array(mover.axis))
     R = X_WF[:3, :3].T @ X_WG[:3, :3]
     if weld:  # as the joint itself sees it, in its own axes
         link, X = ends(mover)[0]
-        R_F = X_WF[:3, :3].T @ (rows.interpreted_pose(q, link) @ X)[:3, :3]
+        R_F = X_WF[:3, :3].T @ (letter.pose(q, link) @ X)[:3, :3]
         R = R_F.T @ R @ R_F
     R = Z.T @ R @ Z
     if R[2, 2] > OPPOSITE:

@@ -30,7 +30,6 @@ from robodyn.caller import warn
 from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
-from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description import Mechanism, with_exact_turns
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model
@@ -135,9 +134,7 @@ def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Me
         found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
         return (model, told) if linkage.is_closed(found) else None
 
-    model, space = letter.model, letter.space
-    rows = ConstraintRows(model, letter.evaluator, space)
-    return with_axes_turned(model, rows, space.start(), q, closed)
+    return with_axes_turned(letter, q, closed)
 
 
 def nearest_linkage(letter: LoopGeometry, tolerance: float = MISFIT) -> Rounding | None:
@@ -233,9 +230,30 @@ def _displaced(
 ) -> Rounding | None:
     """The linkage with frames displaced so that it closes at all postures with this rank.
 
-    The first of them, in which the linkage was drawn, stays as it is if it is ``held``.
+    Or at those of them at which it is open by less than at others, where it moves far from ones at
+    which digits open it by much. The first one, in which it was drawn, stays as it is if it is
+    ``held``.
     """
     postures = np.array([q, *np.unique([*start.postures(q, rank, tolerance)], axis=0)])
+    gaps = np.abs(start.residual(postures)).max(axis=1)
+    for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])]):
+        found = _closed_at(start, letter, near, rank, tolerance, held, turned)
+        if found is not None:
+            return found
+    return None
+
+
+def _closed_at(
+    start: LoopGeometry,
+    letter: LoopGeometry,
+    postures: Array,
+    rank: int,
+    tolerance: float,
+    held: bool,
+    turned: float,
+) -> Rounding | None:
+    """The same, at all of some postures."""
+    q = postures[0]
     steps = start.space.difference(np.broadcast_to(q, postures.shape), postures)
     if not start.is_stiff(q, rank) and np.abs(steps).max(initial=0.0) < MOVED_FAR:
         return None

@@ -132,20 +132,12 @@ class ConstraintRows:
 
         return PositionRows(masked, jacobian, self._of_positions)
 
-    def interpreted_residual(self, q: Array) -> Array:
-        """All rows of a position without a compiler, shape (nc,)."""
-        return np.asarray(self._evaluator.interpreted("loop_residual")(q))
-
     def interpreted_gaps(
         self, q: Array, placed: tuple[tuple[str, tuple[float, ...]], ...]
     ) -> tuple[Array, Array]:
         """Poses of frames placed on links, (n, 4, 4), and all rows, (nc,), without a compiler."""
         found: tuple[Array, Array] = self._evaluator.interpreted("loop_gaps", placed=placed)(q)
         return found
-
-    def interpreted_pose(self, q: Array, link: str) -> Array:
-        """Pose of a link in the world without a compiler, shape (4, 4)."""
-        return np.asarray(self._evaluator.interpreted("frame_pose", frame=link)(q))
 
     def interpreted_jacobian(self, q: Array) -> Array:
         """``K`` without a compiler, shape (..., nc, nv).

@@ -149,9 +149,7 @@ class ConstrainedSolve:
             raise self._massless(M, K, error, free) from None
         except ActuationError as error:
             raise self._contradiction(error) from None
-        return HybridDynamics(
-            found.a.astype(kind), found.tau.astype(kind), found.multipliers.astype(kind)
-        )
+        return HybridDynamics(*(x.astype(kind) for x in found))
 
     def _contradiction(self, error: ActuationError) -> ActuationError:
         joints = self._model.joints

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,10 @@ class LoopFallbacks:
     @property
     def by_name(self) -> Mapping[str, Fallback]:
         """The fallbacks by the name of the quantity."""
+        kinds = ("forward_dynamics", "hybrid_dynamics", "inverse_dynamics")
+        derivatives = [f"{kind}_derivatives" for kind in kinds]
         return {
+            **{name: partial(self._derivatives, name) for name in derivatives},
             "check_state": self._check_state,
             "forward_dynamics": self._forward,
             "hybrid_dynamics": self._hybrid,
@@ -55,9 +59,6 @@ class LoopFallbacks:
             "inverse_dynamics": self._motors.forces,
             "joint_wrenches": self._joint_wrenches,
             "measure": self._measure,
-            "forward_dynamics_derivatives": self._forward_derivatives,
-            "hybrid_dynamics_derivatives": self._hybrid_derivatives,
-            "inverse_dynamics_derivatives": self._inverse_derivatives,
         }
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
@@ -120,22 +121,14 @@ class LoopFallbacks:
 
     # -- derivatives --------------------------------------------------------------------------
 
-    def _inverse_derivatives(self, asked: Request) -> Any:
-        self._motors.forces(replace(asked, options={}))  # refuses what leaves forces undetermined
-        return self._derivatives("inverse_dynamics_derivatives", asked)
-
-    def _forward_derivatives(self, asked: Request) -> Any:
-        self.check(*asked.arrays[:2])
-        return self._derivatives("forward_dynamics_derivatives", asked)
-
-    def _hybrid_derivatives(self, asked: Request) -> Any:
-        self.check(*asked.arrays[:2])
-        return self._derivatives("hybrid_dynamics_derivatives", asked)
-
     def _derivatives(self, name: str, asked: Request) -> Any:
-        """Derivatives without guards."""
-        self._programs.function(name, **asked.options)  # refuses linkages without such code
+        """Derivatives without guards, of states and forces that are determined."""
         inverse = name == "inverse_dynamics_derivatives"
+        if inverse:
+            self._motors.forces(replace(asked, options={}))
+        else:
+            self.check(*asked.arrays[:2])
+        self._programs.function(name, **asked.options)  # refuses linkages without such code
         rows = self._programs.own_inverse if inverse else self._programs.forward
         return self._evaluator.results(
             name, asked.arrays, base=asked.base, wrenches=asked.wrenches, **rows or {},

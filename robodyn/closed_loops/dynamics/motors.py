@@ -97,10 +97,10 @@ class LoopMotors:
         scale = float(np.abs(g).max(initial=0.0))
         try:
             slack = {} if kind == np.float64 else {"tolerance": LOOP_ACCELERATION[1]}
-            found = actuate(g, K, self._matrix(q, names), scale=scale, **slack)
+            tau, multipliers = actuate(g, K, self._matrix(q, names), scale=scale, **slack)
         except ActuationError as error:
             raise self._cannot(names, error) from None
-        return found.tau.astype(kind), found.multipliers.astype(kind)
+        return tau.astype(kind), multipliers.astype(kind)
 
     def _matrix(self, q: Array, names: tuple[str, ...]) -> Array:
         """The speeds of these joints, or generalised forces of a unit of force at each of them."""

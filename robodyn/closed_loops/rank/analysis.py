@@ -143,14 +143,13 @@ def analyse(
         )
     if choice is not None:
         choice = choice.tried_at(np.array(postures)[regular])
-    chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,
         ranks[0],
         general,
         choice,
         there.redundant((0,)),
-        chosen.independent,
+        independent_speeds(K[0], preferred, weights),
         np.array(postures),
         tuple(regular),
     )

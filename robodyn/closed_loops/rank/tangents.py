@@ -153,8 +153,7 @@ class Tangents:
         """Independent ones among some speeds, the preferred ones if possible."""
         at = [free.index(k) for k in preferred if k in free]
         M = self._model.some_mass_matrix[np.ix_(free, free)]
-        found = independent_speeds(K[:, list(free)], at, M)
-        return tuple(free[k] for k in found.independent)
+        return tuple(free[k] for k in independent_speeds(K[:, list(free)], at, M))
 
     def _inverse(self, K: Array, own: tuple[int, ...], others: tuple[int, ...]) -> Array:
         """Pseudoinverse of the columns of dependent speeds, which must have full rank."""

@@ -3,16 +3,15 @@
 Conventions: ``M a + h = tau + K^T lam`` and ``K a = -k``, with K (..., nc, nv).
 """
 
-from robodyn.closed_loops.solvers.actuation import Actuation, actuate
+from robodyn.closed_loops.solvers.actuation import actuate
 from robodyn.closed_loops.solvers.assemble import assemble
 from robodyn.closed_loops.solvers.decomposition import pivots
-from robodyn.closed_loops.solvers.hybrid import ConstrainedHybrid, constrained_hybrid
-from robodyn.closed_loops.solvers.independent import IndependentSpeeds, independent_speeds
+from robodyn.closed_loops.solvers.hybrid import constrained_hybrid
 from robodyn.closed_loops.solvers.rank import (
     RankAnalysis,
     distance_to_rank_below,
+    independent_speeds,
     null_space,
-    null_space_partition,
     rank_analysis,
 )
 from robodyn.closed_loops.solvers.solve import (
@@ -23,10 +22,7 @@ from robodyn.closed_loops.solvers.solve import (
 from robodyn.closed_loops.solvers.velocity import project_velocity
 
 __all__ = [
-    "Actuation",
-    "ConstrainedHybrid",
     "ConstrainedSolution",
-    "IndependentSpeeds",
     "RankAnalysis",
     "actuate",
     "assemble",
@@ -35,7 +31,6 @@ __all__ = [
     "distance_to_rank_below",
     "independent_speeds",
     "null_space",
-    "null_space_partition",
     "pivots",
     "project_velocity",
     "rank_analysis",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,20 +13,6 @@ from robodyn.errors import ActuationError
 from robodyn.tolerances import ACTUATION_RANK, CONSTRAINT_RANK
 
 
-@dataclass(frozen=True, eq=False)
-class Actuation:
-    """Solution of ``tau + K^T lam = g``.
-
-    tau (..., nv): Generalised forces of the motors: zero except at actuated speeds [N, N m].
-    multipliers (..., nc): lam of least 2-norm [N, N m].
-    rank (...): Of K.
-    """
-
-    tau: Array
-    multipliers: Array
-    rank: Array
-
-
 def actuate(
     g: ArrayLike,
     K: ArrayLike,
@@ -36,7 +20,7 @@ def actuate(
     *,
     scale: float = 0.0,
     tolerance: float = ACTUATION_RANK,
-) -> Actuation:
+) -> tuple[Array, Array]:
     """Forces of motors that produce a motion, ``tau + K^T lam = g``.
 
     The motions Z that the loops leave see ``Z^T tau = Z^T g`` [Mufti 1983, (40)]: of all forces of
@@ -48,6 +32,8 @@ def actuate(
         (..., nv, m), of motors at joints without speeds.
     scale: Size of the forces that cancel in g [N, N m]; what is small beside it is rounding.
     tolerance: Relative to the largest part of g, and to ``scale``.
+    Returns tau (..., nv): Generalised forces, zero except at actuated speeds [N, N m].
+    Returns multipliers (..., nc): lam of least 2-norm [N, N m].
     Raises ActuationError: If the motors cannot produce g. ``.direction`` (nv,) is a motion that the
         loops allow, in which the motors stand still and g does work.
     """
@@ -68,8 +54,7 @@ def actuate(
             row = int(np.flatnonzero(bad)[0])
             raise _cannot(Z[row] @ missing[row], g[at[row]], B[at[row]], int(at[row]), len(g))
         lam[at] = parts.multipliers(at, rank, rest)
-    shape = (*batch, nv), (*batch, nc)
-    return Actuation(tau.reshape(shape[0]), lam.reshape(shape[1]), parts.rank.reshape(batch))
+    return tau.reshape(*batch, nv), lam.reshape(*batch, nc)
 
 
 def _matrix(actuated: ArrayLike, nv: int) -> Array:

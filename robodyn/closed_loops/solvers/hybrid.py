@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,28 +9,11 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose, groups
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
-from robodyn.closed_loops.solvers.solve import solve_mixed
+from robodyn.closed_loops.solvers.solve import constrained_accelerations
 from robodyn.errors import ActuationError
 from robodyn.literals import ConstraintMethod
+from robodyn.results import HybridDynamics
 from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION, ZERO_ROW
-
-
-@dataclass(frozen=True, eq=False)
-class ConstrainedHybrid:
-    """Solution of ``M a + h = tau + K^T lam``, ``K a = -k`` with mixed unknowns.
-
-    a (..., nv): All accelerations, given and solved for.
-    tau (..., nv): All generalised forces, given and solved for [N, N m].
-    multipliers (..., nc): lam [N, N m].
-    rank (...): Of the columns of K that belong to free speeds.
-    residual (...): Largest ``|K a + k|`` relative to its terms.
-    """
-
-    a: Array
-    tau: Array
-    multipliers: Array
-    rank: Array
-    residual: Array
 
 
 def constrained_hybrid(
@@ -46,10 +27,11 @@ def constrained_hybrid(
     *,
     method: ConstraintMethod = "auto",
     tolerance: float = CONTROLLED_ACCELERATION,
-) -> ConstrainedHybrid:
-    """Hybrid dynamics with loops [Wittenburg 1977, (5.100), (5.101) with (5.191), (5.197)].
+) -> HybridDynamics:
+    """Solve ``M a + h = tau + K^T lam``, ``K a = -k`` with mixed unknowns.
 
-    With c for controlled and f for free speeds,
+    Hybrid dynamics with loops [Wittenburg 1977, (5.100), (5.101) with (5.191), (5.197)]. With c
+    for controlled and f for free speeds,
 
         M_ff a_f = tau_f - h_f - M_fc a_c + K_f^T lam,    K_f a_f = -(k + K_c a_c)
         tau_c = M_cf a_f + M_cc a_c + h_c - K_c^T lam
@@ -67,6 +49,7 @@ def constrained_hybrid(
         joints.
     method: As in `constrained_accelerations`.
     tolerance: For controlled accelerations that the loops tie to each other.
+    Returns a (..., nv), tau (..., nv), multipliers (..., nc): All, given and solved for.
     Raises ActuationError: If controlled accelerations contradict each other; ``.direction`` (nv,)
         holds the coefficients of the sum over them that the loops fix.
     Raises SingularError: If the free speeds have no inertia on the motions left to them.
@@ -91,20 +74,14 @@ def constrained_hybrid(
     _check_controlled(whole, parts, c, a_c, force, k, tolerance)
     mixed = np.zeros(h.shape)
     mixed[:, c], mixed[:, f] = a_c, tau_f - h[:, f]
-    solved = solve_mixed(M, mixed, K, k, f, method)
+    a, lam, *_ = constrained_accelerations(M, mixed, K, k, method, free=f)
 
-    a, tau = solved.a, np.zeros(h.shape)
+    tau = np.zeros(h.shape)
     tau[:, f] = tau_f
-    lam = solved.multipliers
     tau_c = (_mul(M, a) + h)[:, c] - _mul(np.swapaxes(K[:, :, c], -1, -2), lam)
     tau[:, c], lam = _least_torques(whole, parts, K[:, :, c], c, tau_c, lam)
-    return ConstrainedHybrid(
-        a.reshape(*batch, nv),
-        tau.reshape(*batch, nv),
-        lam.reshape(*batch, nc),
-        solved.rank.reshape(batch),
-        solved.residual.reshape(batch),
-    )
+    shapes = (*batch, nv), (*batch, nv), (*batch, nc)
+    return HybridDynamics(*(x.reshape(n) for x, n in zip((a, tau, lam), shapes, strict=True)))
 
 
 def _mul(A: Array, x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Rank of constraints: independent rows, and the null space."""
+"""Rank of constraints: independent rows, the null space, and independent speeds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose, groups, pivots
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
-from robodyn.errors import ShapeError, SingularError
-from robodyn.tolerances import CONSTRAINT_RANK, DEPENDENT_ROW
+from robodyn.tolerances import CONSTRAINT_RANK, DEPENDENT_ROW, PREFERRED_SPEED
 
 
 class RankAnalysis:
@@ -190,70 +189,43 @@ def _in_terms_of(rows: Array, taken: Array) -> Array:
     return weights
 
 
-def _one_rank(K: ArrayLike, M: ArrayLike | None, tolerance: float) -> tuple[Any, ...]:
-    batch, parts = _scaled(K, M)
-    found = decompose(parts, tolerance)
-    ranks = np.unique(found.rank)
-    if len(ranks) > 1:
-        raise ShapeError(
-            f"the constraints have different ranks in the batch ({ranks.tolist()}), so their null "
-            "spaces do not fit into one array: split the batch by rank_analysis(K).rank",
-            name="K",
-            given=ranks.tolist(),
-        )
-    return batch, found, int(ranks[0]) if len(ranks) else 0
-
-
 def null_space(
     K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = CONSTRAINT_RANK
 ) -> Array:
     """Orthonormal basis of the motions that constraints leave, ``K Z = 0``, ``Z^T Z = 1``.
 
-    K (..., nc, nv)
-    M (..., nv, nv), optional: Mass matrix; only scales what counts as zero.
-    Returns (..., nv, nv - rank)
-    Raises ShapeError: If K has different ranks in the batch.
+    K (nc, nv)
+    M (nv, nv), optional: Mass matrix; only scales what counts as zero.
+    Returns (nv, nv - rank)
     """
-    batch, found, rank = _one_rank(K, M, tolerance)
-    Z = found.null(np.arange(len(found.rank)), rank) / found.scaled.columns[:, :, None]
-    if M is not None:
-        Z, _ = np.linalg.qr(Z)
-    return np.asarray(Z).reshape(*batch, *Z.shape[-2:])
+    found = decompose(_scaled(K, M)[1], tolerance)
+    Z = found.null(np.zeros(1, int), int(found.rank[0])) / found.scaled.columns[:, :, None]
+    return np.asarray(Z[0] if M is None else np.linalg.qr(Z[0])[0])
 
 
-def null_space_partition(
+def independent_speeds(
     K: ArrayLike,
-    independent: ArrayLike,
+    preferred: ArrayLike = (),
     M: ArrayLike | None = None,
     *,
     tolerance: float = CONSTRAINT_RANK,
-) -> Array:
-    """Basis of the motions with the independent speeds as coordinates, ``v = Z u`` [PyMbs (9)].
+) -> tuple[int, ...]:
+    """Choose speeds that determine the others: preferred ones first [Wehage and Haug 1982].
 
-    Rows of independent speeds are rows of the unit matrix, those of dependent ones are B_vu.
+    Pivoting of the null space takes the speeds whose rows span the largest volume.
 
-    K (..., nc, nv)
-    independent (nv - rank,): Indices of the independent speeds; columns of Z in ascending order.
-    M (..., nv, nv), optional
-    Returns (..., nv, nv - rank)
-    Raises SingularError: If those speeds do not determine the motion.
+    K (nc, nv)
+    preferred: Indices of speeds, e.g. the actuated ones.
+    M (nv, nv), optional: Mass matrix; compares speeds in m/s and rad/s by their kinetic energy.
+    tolerance: For the rank of K.
+    Returns: Their indices, ascending.
     """
+    K = checked("K", K, None, None)
+    nv = K.shape[-1]
+    first = np.zeros(nv, bool)
+    first[speed_set("preferred", preferred, nv)] = True
     Z = null_space(K, M, tolerance=tolerance)
-    nv, dof = Z.shape[-2:]
-    chosen = speed_set("independent", independent, nv)
-    if len(chosen) != dof:
-        raise ShapeError(
-            f"{len(chosen)} independent speeds given, the constraints leave {dof} motions",
-            name="independent",
-            given=chosen.tolist(),
-            expected=dof,
-        )
-    square = Z[..., chosen, :]
-    least = np.linalg.svd(square, compute_uv=False).min(initial=1.0) if dof else 1.0
-    if least <= tolerance:
-        raise SingularError(f"the speeds {chosen.tolist()} do not determine the motion")
-    result = np.swapaxes(
-        np.linalg.solve(np.swapaxes(square, -1, -2), np.swapaxes(Z, -1, -2)), -1, -2
-    )
-    result[..., chosen, :] = np.eye(dof)
-    return result
+    weight = np.ones(nv) if M is None else np.sqrt(np.abs(np.diagonal(checked("M", M, nv, nv))))
+    basis, _ = np.linalg.qr(np.where(weight > 0.0, weight, 1.0)[:, None] * Z)
+    chosen = pivots(basis.T[None], Z.shape[1], first, PREFERRED_SPEED)[0]
+    return tuple(int(j) for j in np.sort(chosen))

@@ -51,6 +51,7 @@ def constrained_accelerations(
     k: ArrayLike,
     method: ConstraintMethod = "auto",
     *,
+    free: Array | None = None,
     tolerance: float = CONSTRAINT_RANK,
 ) -> ConstrainedSolution:
     """Solve ``M a = force + K^T lam``, ``K a = -k`` [Mufti 1983, (10); Wittenburg 1977, (5.202)].
@@ -61,11 +62,13 @@ def constrained_accelerations(
     ``residual``.
 
     M (..., nv, nv): Mass matrix [kg, kg m, kg m^2].
-    force (..., nv): Generalised force tau - h [N, N m].
+    force (..., nv): Generalised force tau - h [N, N m]; of speeds that are not free, accelerations.
     K (..., nc, nv): Constraint Jacobian, rows in any units.
     k (..., nc): Kdot v and stabilisation terms.
     method {"auto", "kkt", "schur", "nullspace", "partition"}: All give one answer. "auto" takes
         "nullspace" if few motions may be left, else "schur".
+    free: Indices of speeds that are not given, ascending; None for all. Rows and columns are scaled
+        as if all were.
     tolerance: A scaled row whose part outside the span of the others is below this counts as
         following from them. The rank is that by singular values, except within a small factor of
         this.
@@ -73,28 +76,10 @@ def constrained_accelerations(
         the systems of the flattened batch.
     """
     K = shaped("K", K, None, None)
-    return solve_mixed(M, force, K, k, None, method, tolerance)
-
-
-def solve_mixed(
-    M: ArrayLike,
-    x: ArrayLike,
-    K: Array,
-    k: ArrayLike,
-    free: Array | None,
-    method: ConstraintMethod = "auto",
-    tolerance: float = CONSTRAINT_RANK,
-) -> ConstrainedSolution:
-    """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
-
-    M, K, k, method, tolerance: As there, of all speeds, by which rows and columns are scaled.
-    x (..., nv): Generalised forces of free speeds, accelerations of the others.
-    free: Indices of the free speeds, ascending; None for all.
-    """
     nc, nv = K.shape[-2:]
     if method != "auto" and method not in METHODS:
         raise UnknownNameError("method", method, ("auto", *METHODS))
-    arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
+    arrays = (shaped("M", M, nv, nv), shaped("force", force, nv), K, shaped("k", k, nc))
     batch, steps, rows = _rows(arrays)
     return _solution(rows, steps, batch, free, method, tolerance)
 

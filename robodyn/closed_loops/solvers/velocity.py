@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
-from robodyn.closed_loops.solvers.solve import solve_mixed
+from robodyn.closed_loops.solvers.solve import constrained_accelerations
 from robodyn.errors import AssemblyError
 from robodyn.tolerances import LOOP_VELOCITY
 
@@ -46,7 +46,7 @@ def project_velocity(
     f = np.arange(nv) if free is None else speed_set("free", free, nv)
 
     error = (K @ v[..., None])[..., 0] + psi
-    result = v + solve_mixed(mass, np.zeros(v.shape), K, error, f).a
+    result = v + constrained_accelerations(mass, np.zeros(v.shape), K, error, free=f).a
     whole = scaled(K, None if M is None else mass)
     _check(K * whole.rows[:, :, None], v, result, whole.rows * psi, whole.rows, tolerance)
     return result.reshape(*batch, nv)

@@ -33,28 +33,28 @@ def problems(draw):
 def test_torques_produce_the_motion_and_are_least(drawn, more):
     """Inverse after forward dynamics; with more motors than motions the least torques."""
     M, force, K, k, _, rng = drawn
-    motors = np.array(independent_speeds(K, M=M).independent, int)
+    motors = np.array(independent_speeds(K, M=M), int)
     rest = np.setdiff1d(np.arange(len(M)), motors)
     motors = np.sort(np.concatenate([motors, rng.permutation(rest)[:more]]))
     a = constrained_accelerations(M, force, K, k).a
     g = M @ a - force  # inertia and h with tau = 0 included
-    found = actuate(g, K, motors)
+    tau, multipliers = actuate(g, K, motors)
     size = np.abs(g).max()
-    np.testing.assert_allclose(found.tau + K.T @ found.multipliers, g, atol=1e-9 * size)
+    np.testing.assert_allclose(tau + K.T @ multipliers, g, atol=1e-9 * size)
     others = np.setdiff1d(np.arange(len(M)), motors)
-    assert (found.tau[others] == 0).all()
+    assert (tau[others] == 0).all()
 
     Z = null_space(K)
     least = np.linalg.lstsq(Z[motors].T, Z.T @ g, rcond=1e-12)[0]
-    np.testing.assert_allclose(found.tau[motors], least, atol=1e-6 * size)
-    lam = np.linalg.lstsq(K.T, g - found.tau, rcond=1e-11)[0]
-    np.testing.assert_allclose(found.multipliers, lam, atol=1e-6 * size)
+    np.testing.assert_allclose(tau[motors], least, atol=1e-6 * size)
+    lam = np.linalg.lstsq(K.T, g - tau, rcond=1e-11)[0]
+    np.testing.assert_allclose(multipliers, lam, atol=1e-6 * size)
 
 
 def test_missing_motor():
     K = np.array([[1.0, 1.0, 0.0, 0.0], [2.0, 2.0, 0.0, 0.0]])
     g = np.array([[1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 3.0]])
-    assert actuate(g[0], K, [2]).tau.tolist() == [0, 0, 1, 0]
+    assert actuate(g[0], K, [2])[0].tolist() == [0, 0, 1, 0]
     with pytest.raises(ActuationError, match="row 1 of the batch") as caught:
         actuate(g, K, [0, 2])
     np.testing.assert_allclose(np.abs(caught.value.direction), [0, 0, 0, 1], atol=1e-12)
@@ -86,7 +86,8 @@ def test_hybrid_agrees_with_forward_dynamics(drawn, data):
     np.testing.assert_array_equal(found.tau[f], tau[f])
     balance = M @ found.a + h - found.tau - K.T @ found.multipliers
     np.testing.assert_allclose(balance, 0, atol=1e-7 * size)
-    assert found.residual < 1e-8
+    terms = np.abs(K) @ np.abs(found.a) + np.abs(k)
+    assert (np.abs(K @ found.a + k) <= 1e-8 * terms.max(initial=0.0)).all()
     assert np.linalg.norm(found.tau[c]) <= np.linalg.norm(tau[c]) * (1 + 1e-6) + 1e-9
     # least torques, then least multipliers
     _check_least(K, c, f, found, size)
@@ -110,4 +111,4 @@ def test_rounding_is_not_a_missing_motor():
     g = np.array([1e-15, 2e-15])
     with pytest.raises(ActuationError):
         actuate(g, K, [0])
-    assert actuate(g, K, [0], scale=10.0).tau.tolist() == [1e-15, 0]
+    assert actuate(g, K, [0], scale=10.0)[0].tolist() == [1e-15, 0]

@@ -14,10 +14,9 @@ from support.constraint_problems import (
 from robodyn.closed_loops.solvers import (
     independent_speeds,
     null_space,
-    null_space_partition,
     rank_analysis,
 )
-from robodyn.errors import ShapeError, SingularError
+from robodyn.errors import ShapeError
 
 
 @given(st.integers(0, 7), st.integers(1, 7), st.data())
@@ -71,48 +70,36 @@ def test_distance_to_a_dead_point():
 def test_null_spaces():
     rng = np.random.default_rng(0)
     M, _ = mass_matrix(rng, 6)
-    K = np.stack([constraints(rng, 5, 6, 3) for _ in range(4)]).reshape(2, 2, 5, 6)
     for mass in (None, M):
+        K = constraints(rng, 5, 6, 3)
         Z = null_space(K, mass)
-        assert Z.shape == (2, 2, 6, 3)
+        assert Z.shape == (6, 3)
         np.testing.assert_allclose(K @ Z, 0, atol=1e-12)
-        np.testing.assert_allclose(np.swapaxes(Z, -1, -2) @ Z - np.eye(3), 0, atol=1e-12)
-    Z = null_space_partition(K, [5, 0, 2])
-    np.testing.assert_allclose(K @ Z, 0, atol=1e-10)
-    np.testing.assert_array_equal(Z[..., [0, 2, 5], :], np.broadcast_to(np.eye(3), (2, 2, 3, 3)))
-
-
-def test_null_spaces_that_cannot_be():
-    K = np.array([[[1.0, 1, 0]], [[0, 0, 0]]])
-    with pytest.raises(ShapeError, match="different ranks"):
-        null_space(K)
-    with pytest.raises(ShapeError, match="leave 2 motions"):
-        null_space_partition(K[0], [0])
-    with pytest.raises(SingularError, match=r"\[0, 1\] do not determine"):
-        null_space_partition(K[0], [0, 1])
-    with pytest.raises(ShapeError, match="different indices"):
-        null_space_partition(K[0], [0, 0])
+        np.testing.assert_allclose(Z.T @ Z - np.eye(3), 0, atol=1e-12)
 
 
 def test_independent_speeds_prefer_the_motors():
     K = np.array([[1.0, 1.0, 1e-3, 0.0], [0.0, 1.0, -1.0, 0.0]])
-    assert 3 in independent_speeds(K).independent
-    assert independent_speeds(K, [2, 3]).independent == (2, 3)
-    found = independent_speeds(K, [0])
-    assert found.independent == (0, 3)
-    assert found.dependent == (1, 2)
-    assert 0 < found.conditioning <= 1
-    assert len(independent_speeds(K, [0, 1, 2, 3], strict=True).independent) == 2
+    assert 3 in independent_speeds(K)
+    assert independent_speeds(K, [2, 3]) == (2, 3)
+    assert independent_speeds(K, [0]) == (0, 3)
+    assert len(independent_speeds(K, [0, 1, 2, 3])) == 2
 
 
 def test_dependent_motors():
     K = np.array([[1.0, 1.0, 0.0, 0.0]])
-    found = independent_speeds(K, [0, 1])
-    assert found.independent in ((0, 2, 3), (1, 2, 3))
-    with pytest.raises(SingularError, match="only 1 of the preferred speeds"):
-        independent_speeds(K, [0, 1], strict=True)
+    assert independent_speeds(K, [0, 1]) in ((0, 2, 3), (1, 2, 3))
     # more motors than motions: the best of them
-    assert independent_speeds(np.eye(4)[:3], [1, 2, 3], strict=True).independent == (3,)
+    assert independent_speeds(np.eye(4)[:3], [1, 2, 3]) == (3,)
+    with pytest.raises(ShapeError, match="different indices"):
+        independent_speeds(K, [0, 0])
+
+
+def test_rows_that_are_rounding_as_a_whole():
+    """Of joints that hold nothing that others do not: no row is compared with the largest."""
+    K = np.array([[3e-17, -1e-16, 0.0], [1e-16, 2e-17, 5e-18]])
+    assert rank_analysis(K).rank == 0
+    assert rank_analysis(1e6 * K).rank == 2
 
 
 def test_without_constraints_or_speeds():
@@ -120,6 +107,6 @@ def test_without_constraints_or_speeds():
     assert found.rank == 0
     assert found.redundant() == {}
     np.testing.assert_allclose(np.abs(null_space(np.zeros((0, 3)))), np.eye(3))
-    assert independent_speeds(np.zeros((0, 2))).independent == (0, 1)
+    assert independent_speeds(np.zeros((0, 2))) == (0, 1)
     assert rank_analysis(np.zeros((2, 0))).rank == 0
-    assert independent_speeds(np.eye(3)).independent == ()
+    assert independent_speeds(np.eye(3)) == ()
