@@ -223,10 +223,13 @@ def test_frames_and_numbers_may_move_with_time(kind):
     np.testing.assert_allclose((gap(h) - 2 * gap(0) + gap(-h)) / h**2, 0.0, atol=1e-4)
 
 
-def test_a_function_of_speeds_sees_a_frame_that_moves_in_its_link():
+@pytest.mark.parametrize("first", [True, False])
+def test_a_function_of_speeds_sees_a_frame_that_moves_in_its_link(first):
     case, now = Case("distance", seed=6), 0.4
     (A, XA), (B, XB) = case.between
-    frames = (A, XA), (B, lambda t: XB @ moving(t))
+    ways = (moving, lambda t: np.eye(4))[:: 1 if first else -1]
+    places = [lambda t, X=X, way=way: X @ way(t) for X, way in zip((XA, XB), ways, strict=True)]
+    frames = (A, lambda t: places[0](t)), (B, lambda t: places[1](t))
     tie = rd.FrameConstraint("tie", lambda X, twist, t: twist[:2], frames)
     robot = case.robot(tie).at(now)
     v, tau = case.state(robot)
@@ -234,7 +237,8 @@ def test_a_function_of_speeds_sees_a_frame_that_moves_in_its_link():
 
     def seen(s):
         X = case.poses(s, robot.integrate(case.q, s * v + 0.5 * s * s * a))
-        return np.linalg.inv(X[A] @ XA) @ X[B] @ XB @ moving(now + s).astype(float)
+        X_A, X_B = (place(now + s).astype(float) for place in places)
+        return np.linalg.inv(X[A] @ X_A) @ X[B] @ X_B
 
     def slip(s, h=1e-3):
         near, far = (seen(s + k * h) - seen(s - k * h) for k in (1, 2))

@@ -161,7 +161,7 @@ GRIPPER = """
 """
 
 #: A four-bar closed by a weld of two halves of its rod, with a reference at which it is drawn, a
-#: joint that is held, and one that follows another at another speed.
+#: joint that is held, and one that follows another at another speed and is not at its body.
 WELDED = """
 <mujoco model="welded">
   <compiler angle="radian"/>
@@ -185,7 +185,7 @@ WELDED = """
       </body>
       <body name="wheel" pos="0.01 0.1 0.1">
         <geom type="cylinder" size="0.05 0.01" pos="0.01 0 0" euler="1.5707963267948966 0 0"/>
-        <joint name="wheel" axis="0 1 0" ref="0.3"/>
+        <joint name="wheel" axis="0 1 0" pos="0.02 0.01 -0.03" ref="0.3"/>
         <body name="latch" pos="0.05 0 0">
           <geom type="box" size="0.01 0.02 0.03"/>
           <joint name="latch" axis="1 0 0" ref="0.1"/>

@@ -77,6 +77,56 @@ def test_every_rule_is_a_path_and_a_row_of_the_manual(rule):
     assert any(rule.program in row.rsplit("|", 2)[1] for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("says", "told", "silent"),
+    [
+        (
+            "one limit as unlimited",
+            ('<joint type="revolute"><limit lower="0"/></joint>',
+             '<joint type="prismatic"><limit upper="0"/></joint>'),
+            ('<joint type="revolute"><limit lower="0" upper="1"/></joint>',
+             '<joint type="prismatic"><limit/></joint>',
+             '<joint type="continuous"><limit upper="0"/></joint>'),
+        ),
+        (
+            "a gear ratio of 1",
+            [f"<transmission><joint><mechanicalReduction>{x}</mechanicalReduction></joint>"
+             "</transmission>" for x in ("50", "0.5", "-1")],
+            ["<transmission><joint><mechanicalReduction>1.0</mechanicalReduction></joint>"
+             "</transmission>"],
+        ),
+        (
+            "an effort limit of 0",
+            ['<joint><limit effort="0.0"/></joint>'],
+            ['<joint><limit effort="1"/></joint>', "<joint><limit/></joint>"],
+        ),
+        (
+            "the armature of a joint out",
+            ['<mujoco><joint armature="1"/></mujoco>',
+             '<mujoco><joint armature="1"/><actuator><motor tendon="t"/></actuator></mujoco>'],
+            ['<mujoco><joint/></mujoco>',
+             '<mujoco><joint armature="1"/><actuator><motor joint="j"/></actuator></mujoco>'],
+        ),
+        (
+            "all but the last hinge",
+            ['<body><joint/><joint type="hinge"/></body>'],
+            ['<body><joint/><joint type="slide"/></body>',
+             "<body><joint/><body><joint/></body></body>"],
+        ),
+        (
+            "in capitals",
+            ['<compiler eulerseq="xYz"/>'],
+            ['<compiler eulerseq="zyx"/>', "<compiler/>"],
+        ),
+    ],
+)  # fmt: skip
+def test_rules_find_what_they_say_and_nothing_else(says, told, silent):
+    (rule,) = (x for x in RULES if says in x.says)
+    for texts, count in ((told, 1), (silent, 0)):
+        for text in texts:
+            assert len(etree.fromstring(text).xpath(rule.path)) == count, text
+
+
 def test_mujoco_takes_one_limit_for_none():
     mujoco = pytest.importorskip("mujoco")
     text = joint(more='<limit upper="1" effort="2" velocity="3"/>')

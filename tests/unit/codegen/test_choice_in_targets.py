@@ -144,6 +144,18 @@ def test_modelica(f):
         check(modelica.call(package, "f", a, b), expected_of(FUNCTIONS, a, b))
 
 
+def test_modelica_says_why_a_root_is_no_number():
+    graph = Graph()
+    (x,) = inputs(graph, 0, 1)
+    ports = (Port("x", ()),), (Port("y", ()),)
+    program = Program("root", *ports, graph, (edge_of(graph, rd.sqrt(x)),))
+    text = ["package robot", REAL_SQRT, modelica_function(program, "f", "a"), "end robot;"]
+    package = modelica.parsed("\n".join(text))
+    assert modelica.call(package, "f", 4.0) == 2.0
+    with pytest.raises(ValueError, match="loops are open or the state is singular"):
+        modelica.call(package, "f", -1.0)
+
+
 def test_latex_shows_cases():
     graph = Graph()
     x, y = inputs(graph, 0, 2)
