@@ -19,7 +19,7 @@ from robodyn.equations.quantities.common.quantity import (
     Quantity,
     V,
 )
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative
@@ -128,7 +128,7 @@ def _if_other_rows_fit(t: Tracer, x: list[Number], rate: Rate) -> list[Number]:
     return if_closed(x, (opened, size), t.options["closure_tolerance"])
 
 
-def _row(trace: Callable[[Tracer], Results], given: tuple[Input, ...], *names: str) -> Quantity:
+def _row(trace: Trace, given: tuple[Input, ...], *names: str) -> Quantity:
     """The row of values that stay as they are in a tree: the last of its inputs."""
     return Quantity(
         given,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 
 
 def integrate(t: Tracer) -> Results:
@@ -27,30 +27,18 @@ def tangent_rate(t: Tracer) -> Results:
     return {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)}
 
 
+def _row(first: Input, second: Input, found: Output, trace: Trace) -> Quantity:
+    return Quantity((first, second), (found,), trace, STATE, timeless=True)
+
+
+STEP = "rad, m"
+Q0, Q1 = Input("q0", "nq", STEP), Input("q1", "nq", STEP)
+RATE = "rad/s, m/s"
+
 #: Quantities by name.
 ROWS = {
-    "integrate": Quantity(
-        (Q, Input("dv", "nv", "rad, m")),
-        (Output("q", ("nq",), "rad, m"),),
-        integrate,
-        STATE,
-        timeless=True,
-    ),
-    "coordinate_rates": Quantity(
-        (Q, V), (Output("dq", ("nq",), "rad/s, m/s"),), coordinate_rates, STATE, timeless=True
-    ),
-    "difference": Quantity(
-        (Input("q0", "nq", "rad, m"), Input("q1", "nq", "rad, m")),
-        (Output("dv", ("nv",), "rad, m"),),
-        difference,
-        STATE,
-        timeless=True,
-    ),
-    "tangent_rate": Quantity(
-        (Input("u", "nv", "rad, m"), V),
-        (Output("rate", ("nv",), "rad/s, m/s"),),
-        tangent_rate,
-        STATE,
-        timeless=True,
-    ),
+    "integrate": _row(Q, Input("dv", "nv", STEP), Output("q", ("nq",), STEP), integrate),
+    "coordinate_rates": _row(Q, V, Output("dq", ("nq",), RATE), coordinate_rates),
+    "difference": _row(Q0, Q1, Output("dv", ("nv",), STEP), difference),
+    "tangent_rate": _row(Input("u", "nv", STEP), V, Output("rate", ("nv",), RATE), tangent_rate),
 }

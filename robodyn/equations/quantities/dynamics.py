@@ -28,7 +28,7 @@ from robodyn.equations.quantities.common.quantity import (
     V,
 )
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.tree import articulated_body, newton_euler
 from robodyn.results import HybridDynamics
 
@@ -70,7 +70,7 @@ def _all_joints(setup: Setup, options: Options) -> Callable[..., HybridDynamics]
 def guarded_row(
     inputs: tuple[Input, ...],
     outputs: tuple[Output, ...],
-    trace: Callable[[Tracer], Results],
+    trace: Trace,
     options: tuple[str, ...],
     result: Callable[[Setup, Options], Callable[..., Any]] | None = None,
 ) -> Quantity:
@@ -83,7 +83,7 @@ def guarded_row(
 
 
 def _articulated(
-    trace: Callable[[tree_dynamics.TreeSweep], Callable[[Tracer], Results]],
+    trace: Callable[[tree_dynamics.TreeSweep], Trace],
 ) -> tuple[Alternative]:
     """The other algorithm for dynamics of trees."""
     by_bodies = trace(articulated_body.hybrid_dynamics)

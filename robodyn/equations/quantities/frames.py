@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.equations.quantities.common.quantity import STATE, A, Output, Q, Quantity, V
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import STATE, A, Input, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -90,64 +90,32 @@ def _matrix(t: Tracer, columns: Mapping[int, Twist]) -> list[list[Number]]:
     return [[part[r] for part in parts] for r in range(6)]
 
 
+def _row(given: tuple[Input, ...], found: Output, trace: Trace, *options: str) -> Quantity:
+    return Quantity(given, (found,), trace, STATE, base=True, options=options)
+
+
 #: Choices of one frame, and of several.
-FRAME = ("frame", "relative_to", "axes")
-FRAMES = ("frames", "relative_to", "axes")
+FRAME = ("frame", "relative_to")
+FRAMES = ("frames", "relative_to")
+
+ACCELERATION = Output("A", (6,), "m/s^2, rad/s^2")
 
 #: Quantities by name.
 ROWS = {
-    "frame_pose": Quantity(
-        (Q,),
-        (Output("X", (4, 4), "1, m"),),
-        frame_pose,
-        STATE,
-        base=True,
-        options=("frame", "relative_to"),
+    "frame_pose": _row((Q,), Output("X", (4, 4), "1, m"), frame_pose, *FRAME),
+    "frame_twist": _row((Q, V), Output("V", (6,), "m/s, rad/s"), frame_twist, *FRAME, "axes"),
+    "frame_acceleration": _row(
+        (Q, V, A), ACCELERATION, frame_acceleration, *FRAME, "axes", "classical"
     ),
-    "frame_twist": Quantity(
-        (Q, V), (Output("V", (6,), "m/s, rad/s"),), frame_twist, STATE, base=True, options=FRAME
+    "frame_jacobian": _row((Q,), Output("J", (6, "nv"), "m, 1"), frame_jacobian, *FRAME, "axes"),
+    "frame_jacobian_dot": _row(
+        (Q, V), Output("J_dot", (6, "nv"), "m/s, 1/s"), frame_jacobian_dot, *FRAME, "axes"
     ),
-    "frame_acceleration": Quantity(
-        (Q, V, A),
-        (Output("A", (6,), "m/s^2, rad/s^2"),),
-        frame_acceleration,
-        STATE,
-        base=True,
-        options=(*FRAME, "classical"),
+    "frame_poses": _row((Q,), Output("X", ("frames", 4, 4), "1, m"), frame_poses, *FRAMES),
+    "frame_twists": _row(
+        (Q, V), Output("V", ("frames", 6), "m/s, rad/s"), frame_twists, *FRAMES, "axes"
     ),
-    "frame_jacobian": Quantity(
-        (Q,), (Output("J", (6, "nv"), "m, 1"),), frame_jacobian, STATE, base=True, options=FRAME
-    ),
-    "frame_jacobian_dot": Quantity(
-        (Q, V),
-        (Output("J_dot", (6, "nv"), "m/s, 1/s"),),
-        frame_jacobian_dot,
-        STATE,
-        base=True,
-        options=FRAME,
-    ),
-    "frame_poses": Quantity(
-        (Q,),
-        (Output("X", ("frames", 4, 4), "1, m"),),
-        frame_poses,
-        STATE,
-        base=True,
-        options=("frames", "relative_to"),
-    ),
-    "frame_twists": Quantity(
-        (Q, V),
-        (Output("V", ("frames", 6), "m/s, rad/s"),),
-        frame_twists,
-        STATE,
-        base=True,
-        options=FRAMES,
-    ),
-    "frame_jacobians": Quantity(
-        (Q,),
-        (Output("J", ("frames", 6, "nv"), "m, 1"),),
-        frame_jacobians,
-        STATE,
-        base=True,
-        options=FRAMES,
+    "frame_jacobians": _row(
+        (Q,), Output("J", ("frames", 6, "nv"), "m, 1"), frame_jacobians, *FRAMES, "axes"
     ),
 }

@@ -14,7 +14,6 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import guarded_row
 from robodyn.results import ImpactDerivatives
 from robodyn.symbolic.scalar import Number, Scalar, dot
-from robodyn.symbolic.vector import Vec3
 
 
 class _Rebound:
@@ -29,8 +28,7 @@ class _Rebound:
         moves = isinstance(self.mobility, Scalar)
         wanted = -(1.0 + self.restitution) * self.speed
         self.p = wanted / self.mobility if moves else 0.0
-        before = self.hit.before
-        self.before = before
+        self.before = before = self.hit.before
         self.after = [x + self.p * y for x, y in zip(before, self.jump, strict=True)]
 
     def if_hit(self, values: list[Number]) -> list[Number]:
@@ -43,18 +41,8 @@ class _Rebound:
 def impact(t: Tracer) -> Results:
     """Jumps of speeds, where a point moves against the direction and can give way."""
     x = _Rebound(t)
-    impulse = x.n_W * x.p
-    return {
-        "v": x.if_hit(x.after),
-        "impulse": impulse,
-        "energy_loss": -0.5 * x.p * (2.0 * x.speed + x.mobility * x.p),
-        **against_v(x.hit, impulse),
-    }
-
-
-def against_v(hit: Hit, impulse: Vec3) -> Results:
-    """Velocity afterwards of a partner that is no part of the robot, if there is one."""
-    return {"against_v": hit.of_partner_after(impulse)} if hit.meets_partner else {}
+    loss = -0.5 * x.p * (2.0 * x.speed + x.mobility * x.p)
+    return x.hit.results(x.if_hit(x.after), x.n_W * x.p, loss)
 
 
 def apparent_mass(t: Tracer) -> Results:

@@ -11,14 +11,7 @@ from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
 from robodyn.equations.quantities.common.sliding import Sliding
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import guarded_row
-from robodyn.equations.quantities.impacts import (
-    AFTER,
-    CONTACT,
-    GIVEN,
-    IMPACT,
-    OF_HIT,
-    against_v,
-)
+from robodyn.equations.quantities.impacts import AFTER, CONTACT, GIVEN, IMPACT, OF_HIT
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.scalar import Number, Scalar, dot, sqrt, where
 from robodyn.symbolic.vector import Vec3
@@ -56,12 +49,7 @@ class _Contact:
     def nothing(self) -> Results:
         """Results if it is not: NaN."""
         none = math.nan
-        return {
-            "v": [none] * self._t.model.nv,
-            "impulse": [none] * 3,
-            "energy_loss": none,
-            "against_v": [none] * 3,
-        }
+        return self.hit.results([none] * self._t.model.nv, Vec3(none, none, none), none)
 
     def times(self, p: Vec3) -> Vec3:
         """Jump of the velocity of parting by an impulse."""
@@ -105,7 +93,7 @@ def impact_that_sticks(t: Tracer) -> Results:
     (restitution,) = t.numbers["restitution"]
     fits = x.u.dot(x.u) * APPROACH_SPEED_ZERO**2 - left
     after = x.hit.if_true(x.after(p), [*x.tests, fits, -(restitution * restitution)])
-    return {"v": after, "impulse": p, "energy_loss": x.loss(p), **against_v(x.hit, p)}
+    return x.hit.results(after, p, x.loss(p))
 
 
 class _Friction:
@@ -161,7 +149,7 @@ def impact_with_friction(t: Tracer) -> Results:
     found = _Friction(t, x)
     p = found.impulse
     after = x.hit.if_true(x.after(p), found.tests)
-    return {"v": after, "impulse": p, "energy_loss": x.loss(p), **against_v(x.hit, p)}
+    return x.hit.results(after, p, x.loss(p))
 
 
 def point_response(t: Tracer) -> Results:

@@ -169,32 +169,20 @@ def dependent_accelerations(t: Tracer) -> Results:
     return {"accelerations": values}
 
 
-def _cut_joints(t: Tracer) -> int:
-    return len(t.setup.closures)
-
-
 def _cut_freedoms(t: Tracer) -> int:
     return sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree)
-
-
-def _known_speeds(t: Tracer) -> int:
-    return sum(len(body.speeds) for body in t.model) + len(t.model.following)
 
 
 def _dependent_freedoms(t: Tracer) -> int:
     return sum(len(motion.v) for motion in _dependent_joints(t))
 
 
-def _placed(t: Tracer) -> int:
-    return len(t.options.get("placed", ()))
-
-
-POSES = Output("poses", (_placed, 4, 4), "1, m")
+POSES = Output("poses", (lambda t: len(t.options.get("placed", ())), 4, 4), "1, m")
 RESIDUAL = Output("residual", ("rows",), "m, rad")
 SLOPES = Output("K", ("rows", "nv"), "m, 1")
 BIAS = Output("bias", ("rows",), "m/s^2, rad/s^2")
 VIOLATION = Output("violation", (), "1")
-CUT_POSES = Output("X", (_cut_joints, 4, 4), "1, m")
+CUT_POSES = Output("X", (lambda t: len(t.setup.closures), 4, 4), "1, m")
 CUT_SPEEDS = Output("speeds", (_cut_freedoms,), "rad/s, m/s")
 
 #: Steps of positions and speeds that close loops, and how far these are open.
@@ -220,7 +208,11 @@ PUSHES = (
 )
 
 POSITIONS = Output("positions", (lambda t: sum(map(t.model.known, t.model)),), "rad, m")
-OWN_SPEEDS = Output("own", (_known_speeds,), "rad/s, m/s")
+OWN_SPEEDS = Output(
+    "own",
+    (lambda t: sum(len(body.speeds) for body in t.model) + len(t.model.following),),
+    "rad/s, m/s",
+)
 PLACES = Output("places", (_dependent_freedoms, 2), "1, m")
 SPEEDS = Output("speeds", (_dependent_freedoms,), "rad/s, m/s")
 SPEED_MAP = Output("B", (_dependent_freedoms, "nv"), "1, m, 1/m")

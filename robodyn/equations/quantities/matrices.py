@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.equations.quantities.common.quantity import TREE_FORCES, Output, Q, Quantity, V
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import TREE_FORCES, Input, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.tree import composite_body, coriolis, factorization
 
 
@@ -23,28 +23,16 @@ def coriolis_matrix(t: Tracer) -> Results:
     return {"C": coriolis.coriolis_matrix(t.state)}
 
 
+def _row(trace: Trace, name: str, unit: str, *given: Input, solves: bool = False) -> Quantity:
+    found = Output(name, ("nv", "nv"), unit)
+    return Quantity(given, (found,), trace, TREE_FORCES, parametric=True, solves=solves)
+
+
 #: Quantities by name.
 ROWS = {
-    "mass_matrix": Quantity(
-        (Q,),
-        (Output("M", ("nv", "nv"), "kg m^2, kg m, kg"),),
-        mass_matrix,
-        TREE_FORCES,
-        parametric=True,
+    "mass_matrix": _row(mass_matrix, "M", "kg m^2, kg m, kg", Q),
+    "mass_matrix_inverse": _row(
+        mass_matrix_inverse, "M_inverse", "1/(kg m^2), 1/(kg m), 1/kg", Q, solves=True
     ),
-    "mass_matrix_inverse": Quantity(
-        (Q,),
-        (Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
-        mass_matrix_inverse,
-        TREE_FORCES,
-        parametric=True,
-        solves=True,
-    ),
-    "coriolis_matrix": Quantity(
-        (Q, V),
-        (Output("C", ("nv", "nv"), "kg m^2/s, kg m/s, kg/s"),),
-        coriolis_matrix,
-        TREE_FORCES,
-        parametric=True,
-    ),
+    "coriolis_matrix": _row(coriolis_matrix, "C", "kg m^2/s, kg m/s, kg/s", Q, V),
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from robodyn.equations.quantities.common.quantity import REFUSED, Output, Q, Quantity
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.frames import jacobian_rows
 from robodyn.equations.tree import composite_body, factorization
 from robodyn.equations.tree.composite_body import Matrix
@@ -78,7 +78,7 @@ def _components(t: Tracer) -> int:
     return len(t.options.get("components", range(6)))
 
 
-def _row(output: Output, trace: Callable[[Tracer], Results], solves: bool) -> Quantity:
+def _row(output: Output, trace: Trace, solves: bool) -> Quantity:
     return Quantity(
         (Q,),
         (output,),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from robodyn.equations.loops import cut_friction
@@ -19,7 +19,7 @@ from robodyn.equations.quantities.common.quantity import (
     V,
     flat,
 )
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS, MOTORS
 from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
 from robodyn.equations.tree import reactions
@@ -57,8 +57,12 @@ def joint_frame(t: Tracer, name: str) -> tuple[int, Placement]:
     for body in t.model:
         if body.description.name == name:
             return t.link(body.description.child)
-    c = next(c for c in t.setup.closures if c.name == name)
+    c = _cut_joint(t, name)
     return c.successor, c.X_SG @ c.X_UG.inverse
+
+
+def _cut_joint(t: Tracer, name: str) -> Closure:
+    return next(c for c in t.setup.closures if c.name == name)
 
 
 def joint_wrenches_by_motors(t: Tracer) -> Results:
@@ -69,7 +73,7 @@ def joint_wrenches_by_motors(t: Tracer) -> Results:
     return {"wrenches": closed_dynamics.if_motors_can(t, numbers), "multipliers": least}
 
 
-def _of_moved_joints(dynamics: Callable[[Tracer], Results]) -> Callable[[Tracer], Results]:
+def _of_moved_joints(dynamics: Trace) -> Trace:
     """The same where hybrid dynamics say how joints move, with accelerations and multipliers."""
 
     def traced(t: Tracer) -> Results:
@@ -91,9 +95,8 @@ def joint_wrench_parts(t: Tracer) -> Results:
     for name in t.options["joints"]:
         body = bodies.get(name)
         if body is None:  # a cut joint has no motor
-            cut = next(c for c in t.setup.closures if c.name == name)
             motors.append(Wrench())
-            passives.append(_friction_in_cut(t, cut))
+            passives.append(_friction_in_cut(t, _cut_joint(t, name)))
             continue
         S = reactions.joint_axes(state, body)
         wrench = reactions.joint_wrench(state, body, F[body.index])
@@ -109,13 +112,10 @@ def joint_wrench_parts(t: Tracer) -> Results:
 def _forces_of_constraints(t: Tracer) -> dict[tuple[int, int], Number]:
     """What constraints on one joint exert in it, by body and index of the speed."""
     forces: dict[tuple[int, int], Number] = {}
-    first = len(t.setup.row_names) - sum(c.count for c in t.setup.constraints)
     for c in t.setup.constraints:
-        lam = t.numbers["multipliers"][first : first + c.count]
-        first += c.count
         if len(c.bodies) != 1 or c.bodies[0] is None:
             continue  # the wrenches in several joints are not determined
-        for row, x in zip(c.rows(t.state), lam, strict=True):
+        for row, x in zip(c.rows(t.state), t.multipliers_of(c.name), strict=True):
             for k, slope in row.jacobian.items():
                 forces[c.bodies[0], k] = forces.get((c.bodies[0], k), 0.0) + slope * x
     return forces
@@ -132,14 +132,8 @@ def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
     for body in t.model:
         if body.description.name == name:
             return reactions.joint_wrench(t.state, body, F[body.index])
-    first = 0
-    for c in t.setup.closures:
-        count = c.count
-        if c.name == name:
-            lam = t.numbers["multipliers"][first : first + count]
-            return c.wrenches(t.state, lam)[2] + _friction_in_cut(t, c)
-        first += count
-    raise KeyError(name)
+    cut = _cut_joint(t, name)
+    return cut.wrenches(t.state, t.multipliers_of(name))[2] + _friction_in_cut(t, cut)
 
 
 def _friction_in_cut(t: Tracer, c: Closure) -> Wrench:
@@ -154,14 +148,10 @@ def _joints(t: Tracer) -> int:
     return len(t.options["joints"])
 
 
-def _joints_and_base(t: Tracer) -> int:
-    return len(t.options["joints"]) + 1
-
-
 #: Accelerations of all joints of which some are controlled.
 HYBRID = DYNAMICS["hybrid_dynamics"]
 
-WRENCHES = Output("wrenches", (_joints_and_base, 6), "N, N m")
+WRENCHES = Output("wrenches", (lambda t: _joints(t) + 1, 6), "N, N m")
 
 #: Quantities by name.
 ROWS = {

@@ -67,23 +67,15 @@ def _guarded(pivot: Number, before: Number, typical: float) -> Number:
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:
     """``x`` with ``M x = b``."""
-    x = _solve_upper(factors, list(b))
-    return _solve_lower(factors, [value * d for value, d in zip(x, factors.inverse_D, strict=True)])
-
-
-def _solve_upper(factors: Factors, x: list[Number]) -> list[Number]:
-    """``L^-T x``."""
-    for k in range(len(x) - 1, -1, -1):
+    L, n = factors.L, len(b)
+    x = list(b)
+    for k in range(n - 1, -1, -1):  # L^-T b
         for i in range(k):
-            x[i] -= factors.L[k][i] * x[k]
-    return x
-
-
-def _solve_lower(factors: Factors, x: list[Number]) -> list[Number]:
-    """``L^-1 x``."""
-    for k in range(len(x)):
+            x[i] -= L[k][i] * x[k]
+    x = [value * d for value, d in zip(x, factors.inverse_D, strict=True)]
+    for k in range(n):  # L^-1 of it
         for i in range(k):
-            x[k] -= factors.L[k][i] * x[i]
+            x[k] -= L[k][i] * x[i]
     return x
 
 

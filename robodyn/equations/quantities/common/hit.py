@@ -7,7 +7,7 @@ from functools import cached_property
 
 from robodyn.equations.elimination.constrained import FreeSystem
 from robodyn.equations.quantities.common import closed_dynamics
-from robodyn.equations.quantities.common.tracer import Tracer
+from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.composite_body import Matrix
@@ -169,10 +169,15 @@ class Hit:
         theirs = [dot(row, list(n_W)) for row in self.of_partner]
         return dot(force, jump) + dot(list(n_W), theirs)
 
-    def of_partner_after(self, impulse: Vec3) -> list[Number]:
-        """Velocity of the other body after an impulse on the link."""
-        u = self._t.numbers["against_velocity"]
-        return [x - dot(row, list(impulse)) for x, row in zip(u, self.of_partner, strict=True)]
+    def results(self, after: list[Number], impulse: Vec3, loss: Number) -> Results:
+        """Speeds after an impulse on the link, and of a partner that is no part of the robot."""
+        found: dict[str, Values] = {"v": after, "impulse": impulse, "energy_loss": loss}
+        if self.meets_partner:
+            p, u = list(impulse), self._t.numbers["against_velocity"]
+            found["against_v"] = [
+                x - dot(row, p) for x, row in zip(u, self.of_partner, strict=True)
+            ]
+        return found
 
     @cached_property
     def trace(self) -> Number:

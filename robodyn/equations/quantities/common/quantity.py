@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.quantities.common.setup import Setup
-from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
+from robodyn.equations.quantities.common.tracer import Trace, Tracer, Values
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
@@ -87,7 +87,7 @@ class Alternative:
         those with speeds that may move no mass.
     """
 
-    trace: Callable[[Tracer], Results]
+    trace: Trace
     preferred: Callable[[MechanismModel, frozenset[int]], bool]
     chained: bool = False
 
@@ -124,7 +124,7 @@ class Constrained:
     outputs: Arrays beside those of the tree.
     """
 
-    trace: Callable[[Tracer], Results]
+    trace: Trace
     options: tuple[str, ...]
     outputs: tuple[Output, ...] = ()
 
@@ -155,7 +155,7 @@ class Quantity:
 
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
-    trace: Callable[[Tracer], Results]
+    trace: Trace
     closed: OnLoops | Constrained
     _: KW_ONLY
     outputs_by: Callable[[Options], tuple[Output, ...]] = lambda options: ()
@@ -202,7 +202,7 @@ class Quantity:
 def traced(
     name: str,
     quantity: Quantity,
-    algorithm: Callable[[Tracer], Results],
+    algorithm: Trace,
     setup: Setup,
     options: Options,
 ) -> Program:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure, Coupled
@@ -101,6 +102,12 @@ class Setup:
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
         return tuple(f"{c.name}[{k}]" for c in self.ties for k in range(c.count))
+
+    @cached_property
+    def rows_of(self) -> Mapping[str, slice]:
+        """Where the rows of each of them are, by its name."""
+        places = pairwise(accumulate((c.count for c in self.ties), initial=0))
+        return {c.name: slice(*place) for c, place in zip(self.ties, places, strict=True)}
 
     @property
     def position_rows(self) -> tuple[int, ...]:

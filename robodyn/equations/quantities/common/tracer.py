@@ -282,15 +282,17 @@ class Tracer:
         """Wrenches of cut joints on bodies, given their multipliers."""
 
         def all_of_them() -> Iterator[tuple[int, Wrench]]:
-            first = 0
             for c in self.setup.closures:
-                lam = self.numbers["multipliers"][first : first + c.count]
-                first += len(lam)
+                lam = self.multipliers_of(c.name)
                 on_predecessor, on_successor, _ = c.wrenches(self.state, lam)
                 yield c.predecessor, on_predecessor
                 yield c.successor, on_successor
 
         return summed(all_of_them())
+
+    def multipliers_of(self, name: str) -> Sequence[Number]:
+        """Multipliers of the rows of one of all constraints, where they are given."""
+        return self.numbers["multipliers"][self.setup.rows_of[name]]
 
     def link(self, name: str) -> tuple[int, Placement]:
         """Body that carries a link, and the link frame on it."""
@@ -401,6 +403,10 @@ class Tracer:
                 self.kept[what, i] = step(found, self.state[i])
             found = self.kept[what, i]
         return found
+
+
+#: Equations of a quantity: the numbers of each output by name.
+Trace: TypeAlias = Callable[[Tracer], Results]
 
 
 def _pose_of_child(X_WP: Placement, joint: JointAtState) -> Placement:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from robodyn.equations.forces.between_links import generalised
-from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist
@@ -44,7 +44,7 @@ def applied_forces(t: Tracer) -> list[Number]:
     return [x + p for x, p in zip(t.numbers["tau"], t.passive(), strict=True)]
 
 
-def forward_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
+def forward_dynamics(algorithm: TreeSweep) -> Trace:
     """Accelerations, by an algorithm for hybrid dynamics of trees."""
 
     def traced(t: Tracer) -> Results:
@@ -54,7 +54,7 @@ def forward_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
     return traced
 
 
-def hybrid_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
+def hybrid_dynamics(algorithm: TreeSweep) -> Trace:
     """Accelerations and forces, by an algorithm for hybrid dynamics of trees."""
     return lambda t: with_controlled(t, _sweep(t, algorithm))
 
