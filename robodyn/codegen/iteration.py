@@ -22,8 +22,8 @@ BLOCK = 64
 
 _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
-#: Where x, the other inputs and the measure of one row are; words, and their address.
-_Room = tuple[FloatArray, list[FloatArray], FloatArray, Array, int]
+#: Where x, the other inputs and the measure of one row are; words, their address, and the next x.
+_Room = tuple[FloatArray, list[FloatArray], FloatArray, Array, int, FloatArray]
 
 #: Words of an iteration; the address of each other input, and its numbers from row to row, follow.
 _WORDS = ("steps", "size", "function", "x", "new", "measure")
@@ -74,9 +74,9 @@ class Iteration:
     ) -> FloatArray:
         """Iterate one row, with less overhead."""
         try:
-            place, given, measure, words, address = self._own.room
+            place, given, measure, words, address, _ = self._own.room
         except AttributeError:
-            place, given, measure, words, address = self._own.room = self._room()
+            place, given, measure, words, address, _ = self._own.room = self._room()
         words[0], words[2] = steps, self._function.rows_address(False)
         place[...] = x
         for part, (array, _) in zip(given, others, strict=True):
@@ -86,19 +86,14 @@ class Iteration:
         return np.array(measure)
 
     def _room(self) -> _Room:
-        """Memory of this thread for one row: one array, and its address."""
-        size, widths = self._size, [port.size for port in self._function.inputs[1:]]
-        room, shapes = np.empty(2 * size + 2 + sum(widths)), self._function.inputs[1:]
-        at = room.ctypes.data
-        table = [0, size, 0, at, at + 8 * size, at + 16 * size]
-        given, first = [], 2 * size + 2
-        for port, width in zip(shapes, widths, strict=True):
-            table += [at + 8 * first, 0]
-            given.append(room[first : first + width].reshape(port.shape or (1,)))
-            first += width
+        """Memory of this thread for one row."""
+        x, new, measure = np.empty(self._size), np.empty(self._size), np.empty((1, 2))
+        given = [np.empty(port.shape or (1,)) for port in self._function.inputs[1:]]
+        table = [0, self._size, 0, *(array.ctypes.data for array in (x, new, measure))]
+        for array in given:
+            table += [array.ctypes.data, 0]
         words = np.array(table, np.int64)
-        measure = room[None, 2 * size : 2 * size + 2]
-        return room[:size], given, measure, words, words.ctypes.data
+        return x, given, measure, words, words.ctypes.data, new
 
 
 def _loaded(others: int, error: float, length: float) -> Any:

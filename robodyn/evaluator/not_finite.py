@@ -17,6 +17,7 @@ from robodyn.model.states import (
     overflow,
     refuse_dead_points,
     refuse_open_linkages,
+    rows_of,
     too_large,
 )
 from robodyn.tolerances import NEARLY_SINGULAR
@@ -122,5 +123,5 @@ class NonFiniteDiagnosis:
             f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
             f"posture, at least not independently{where}: their accelerations are not determined",
             joints=tuple(joints),
-            rows=tuple(int(k) for k in rows) if batch else (),
+            rows=rows_of(wrong),
         )

@@ -21,7 +21,7 @@ from robodyn.model.configuration import Block
 from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
-from robodyn.model.joint_info import JointInfo, Joints, limits_of, names_of
+from robodyn.model.joint_info import Joints, limits_of, names_of
 from robodyn.model.mass_checks import (
     mass_diagonals_at,
     mass_matrix_at,
@@ -33,15 +33,6 @@ from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
 from robodyn.model.settings import Settings
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree
-
-__all__ = [
-    "JointInfo",
-    "Model",
-    "Settings",
-    "build_model",
-    "checked_masses",
-    "model_of",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,8 +111,7 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
     for name, part in _following(model):
         wrong = np.asarray(np.isnan(places[..., part, :]).any(axis=(-1, -2)))
         if np.any(wrong):
-            rows = np.flatnonzero(wrong)
-            first = q.reshape(-1, q.shape[-1])[rows[0]].copy()
+            first = q.reshape(-1, q.shape[-1])[np.flatnonzero(wrong)[0]].copy()
             if joints := _by_function(model, name):
                 what = f"the function of {name!r}, by which {joints} follow,"
                 said, why = "is no number", "choose positions at which it is defined"
@@ -126,10 +125,10 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
                 )
             raise InconsistentStateError(
                 f"{what} of {model.mechanism.name!r} {said} at q = {_shown(first)}"
-                f"{_of_batch(wrong, rows)}: {why}",
+                f"{_of_batch(wrong)}: {why}",
                 q=first,
                 loops=(name,),
-                rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
+                rows=rows_of(wrong),
             )
 
 
@@ -143,16 +142,15 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
     for name, part in _following(model):
         wrong = np.asarray(~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2)))
         if np.any(wrong):
-            rows = np.flatnonzero(wrong)
             what, instead = f"loop {name!r}", "tree_form, or other independent joints"
             if _by_function(model, name):
                 what, instead = repr(name), "other joints"
             raise SingularError(
                 f"{what} of {model.mechanism.name!r} is at a dead "
-                f"point{_of_batch(wrong, rows)}: the speeds of {', '.join(model.joint_names)} do "
+                f"point{_of_batch(wrong)}: the speeds of {', '.join(model.joint_names)} do "
                 f"not determine those of the joints that follow. Take {instead}",
                 joints=model.joint_names,
-                rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
+                rows=rows_of(wrong),
             )
 
 
@@ -176,8 +174,7 @@ def overflow(model: Model, name: str, given: Mapping[str, ArrayLike], wrong: Arr
     elif single:
         reason += " in single precision"
     error = ShapeError(
-        f"{name} of {model.mechanism.name!r} is not finite"
-        f"{_of_batch(wrong, np.flatnonzero(wrong))}: {reason}",
+        f"{name} of {model.mechanism.name!r} is not finite{_of_batch(wrong)}: {reason}",
         name=worst,
         given=sizes[worst],
     )
@@ -203,9 +200,14 @@ def _by_function(model: Model, name: str) -> str:
     return ", ".join(next(found, ()))
 
 
-def _of_batch(wrong: Array | np.bool_, rows: Array) -> str:
+def rows_of(wrong: Array | np.bool_) -> tuple[int, ...]:
+    """States of a batch for which something holds; none of one state."""
+    return tuple(np.flatnonzero(wrong).tolist()) if np.ndim(wrong) else ()
+
+
+def _of_batch(wrong: Array | np.bool_) -> str:
     """Position in a batch, in words."""
-    return f" (states {listed(rows)} of the batch)" if np.ndim(wrong) else ""
+    return f" (states {listed(rows_of(wrong))} of the batch)" if np.ndim(wrong) else ""
 
 
 def _shown(q: Array) -> str:

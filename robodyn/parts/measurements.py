@@ -16,7 +16,7 @@ from robodyn.errors import ShapeError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
-from robodyn.model.states import listed
+from robodyn.model.states import listed, rows_of
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.symbolic_calls import of_symbols
 
@@ -109,8 +109,7 @@ def _refuse_undefined(read: tuple[DescribedSensor, ...], shown: Mapping[str, Arr
     for sensor in read:
         values = shown[sensor.name]
         if not all_finite(values):
-            wrong = np.atleast_1d(~np.isfinite(values).all(axis=-1))
-            rows = tuple(int(k) for k in np.flatnonzero(wrong)) if values.ndim > 1 else ()
+            rows = rows_of(~np.isfinite(values).all(axis=-1))
             where = f" in states {listed(rows)} of the batch" if rows else " in this state"
             raise SingularError(
                 f"sensor {sensor.name!r} ({sensor.kind}) shows no number{where}: points whose "

@@ -50,6 +50,7 @@ class Language:
     call: Text of a function, which stands first, of its arguments.
     select: Text of a choice: a comparison, and the texts where it holds and where it does not.
     functions: Functions that have other names than in numpy.
+    dtype {"double", "float"}: Of the arithmetic.
     """
 
     number: Callable[[float], str]
@@ -57,6 +58,7 @@ class Language:
     select: str
     call: str = "{}({})"
     functions: Mapping[str, str] = field(default_factory=dict)
+    dtype: str = "double"
 
 
 #: What is assigned to, and the expression.
@@ -78,8 +80,12 @@ def assignments(
     ]
 
     def operand(edge: int) -> str:
-        node = edge >> 1
-        text = language.number(graph.value[node]) if graph.op[node] == CONST else f"t{node}"
+        node, text = edge >> 1, f"t{edge >> 1}"
+        if graph.op[node] == CONST:
+            x = graph.value[node]
+            if language.dtype == "float" and isinstance(x, ByPrecision):
+                x = x.single
+            text = language.number(float(x))
         return f"(-{text})" if edge & 1 else text
 
     for node in program.live():
@@ -152,8 +158,6 @@ def indices(port: Port, k: int, first: int = 0) -> tuple[int, ...]:
 
 def literal(x: float, dtype: str) -> str:
     """A number as C has it."""
-    if dtype == "float" and isinstance(x, ByPrecision):
-        x = x.single
     kind = "" if dtype == "float" else f"({dtype})"  # these macros are floats
     if math.isnan(x):
         return f"{kind}NAN"
@@ -176,6 +180,7 @@ def statements(
         select="{} ? {} : {}",
         call="{}({})" if dtype == "double" else "{}f({})",
         functions={"abs": "fabs", "arctan2": "atan2"},
+        dtype=dtype,
     )
     nodes, outputs = assignments(program, names, language)
     yield from (f"const {dtype} {left} = {right};" for left, right in nodes)

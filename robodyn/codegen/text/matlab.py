@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import Language, argument_names, assignments, indices, plain
 from robodyn.literals import Precision
-from robodyn.symbolic.graph import ByPrecision, Port, Program
+from robodyn.symbolic.graph import Port, Program
 
 #: Words of MATLAB and Octave, and functions that the text uses.
 RESERVED = frozenset(
@@ -74,7 +73,7 @@ def matlab_source(program: Program, name: str, about: str, dtype: Precision = "d
     """
     names = argument_names(program, {*RESERVED, name})
     head = matlab_head(name, about, names, program.inputs, program.outputs)
-    body = "\n".join([*head, *_statements(program, names, _kind(dtype)), "end", ""])
+    body = "\n".join([*head, *_statements(program, names, dtype), "end", ""])
     root, select = (_ROOT if "real_sqrt(" in body else ""), (_SELECT if "select(" in body else "")
     return body + matlab_checks(dtype) + root + select
 
@@ -105,21 +104,19 @@ def _kind(dtype: str) -> str:
     return "double" if dtype == "double" else "single"
 
 
-def _statements(program: Program, names: Sequence[str], kind: str) -> Iterator[str]:
+def _statements(program: Program, names: Sequence[str], dtype: str) -> Iterator[str]:
     """Lines that compute all outputs."""
-
-    def number(x: float) -> str:
-        value = x.single if kind == "single" and isinstance(x, ByPrecision) else float(x)
-        if math.isfinite(value):
-            return repr(value)
-        return "NaN" if math.isnan(value) else "Inf"
-
-    functions = {"sqrt": "real_sqrt", "arctan2": "atan2"}
-    language = Language(number, _element, select="select({}, {}, {})", functions=functions)
+    language = Language(
+        lambda x: {"nan": "NaN", "inf": "Inf"}.get(repr(x), repr(x)),
+        _element,
+        select="select({}, {}, {})",
+        functions={"sqrt": "real_sqrt", "arctan2": "atan2"},
+        dtype=dtype,
+    )
     nodes, outputs = assignments(program, names, language)
     yield from (f"  {left} = {right};" for left, right in nodes)
     for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
-        yield f"  {array} = zeros({_sizes(port)}, '{kind}');"
+        yield f"  {array} = zeros({_sizes(port)}, '{_kind(dtype)}');"
     yield from (f"  {place} = {value};" for place, value in outputs)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.text.assignments import Language, argument_names, assignments, indices, plain
 from robodyn.literals import Precision
-from robodyn.symbolic.graph import ByPrecision, Port, Program
+from robodyn.symbolic.graph import Port, Program
 
 #: Names that Python has, and names in the text around functions.
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "np", "batch"})
@@ -50,7 +50,7 @@ def python_function(program: Program, name: str, about: str, dtype: Precision = 
         for array, port in zip(names[: len(program.inputs)], program.inputs, strict=True)
     ]
     lines.append(f"    batch = np.broadcast_shapes({', '.join(shapes)})")
-    lines += _statements(program, names, _kind(dtype))
+    lines += _statements(program, names, dtype)
     returned = ", ".join(f"{array}[()]" for array in names[len(program.inputs) :])
     return "\n".join([*lines, f"    return {returned}", ""])
 
@@ -81,20 +81,21 @@ def _kind(dtype: str) -> str:
     return "np.float64" if dtype == "double" else "np.float32"
 
 
-def _statements(program: Program, names: list[str], kind: str) -> Iterator[str]:
+def _statements(program: Program, names: list[str], dtype: str) -> Iterator[str]:
     """Lines that compute all outputs."""
-
-    def number(x: float) -> str:
-        value = x.single if kind == "np.float32" and isinstance(x, ByPrecision) else float(x)
-        return repr(value) if math.isfinite(value) else f"np.{value!r}"
-
-    language = Language(number, _element, select="np.where({}, {}, {})", call="np.{}({})")
+    language = Language(
+        lambda x: repr(x) if math.isfinite(x) else f"np.{x!r}",
+        _element,
+        select="np.where({}, {}, {})",
+        call="np.{}({})",
+        dtype=dtype,
+    )
     nodes, outputs = assignments(program, names, language)
     if nodes:
         yield '    with np.errstate(all="ignore"):'
         yield from (f"        {left} = {right}" for left, right in nodes)
     for array, port in zip(names[len(program.inputs) :], program.outputs, strict=True):
-        yield f"    {array} = np.empty((*batch, *{port.shape!r}), {kind})"
+        yield f"    {array} = np.empty((*batch, *{port.shape!r}), {_kind(dtype)})"
     yield from (f"    {place} = {value}" for place, value in outputs)
 
 
