@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -240,40 +241,30 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     if not kind.nv:
         known.remove("mimic")  # meaningless, but found in files: kept as text
     known |= {*kind.axes, *constant_tags(kind)}
-    axis, axis2 = read_axes(reader, element, kind)
-    own = read_dynamics(reader, element, kind)
+    dynamics = read_dynamics(reader, element, kind)
     joint = Joint(
         name,
         kind.name,
         parent,
         child,
         reader.pose(reader.only(element, "origin")),
-        axis,
-        axis2,
-        0.0,
-        read_limits(reader, element, kind),
-        own.damping,
-        own.friction,
-        _read_mimic(reader, reader.only(element, "mimic")) if kind.nv else None,
-        reader.flag(element, "independent"),
-        tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
-        line_of(element),
-        own.stiffness,
-        own.rest,
-        armature=own.armature,
+        *read_axes(reader, element, kind),
+        limits=read_limits(reader, element, kind),
+        mimic=_read_mimic(reader, reader.only(element, "mimic")) if kind.nv else None,
+        independent=reader.flag(element, "independent"),
+        extras=tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
+        line=line_of(element),
+        **dataclasses.asdict(dynamics),
     )
     return with_constants(joint, read_constants(reader, element, kind, "joint"))
 
 
 def _read_kind(reader: Reader, element: Element) -> JointKind | None:
     word = reader.name(element, "type")
-    if word is None:
-        return None
-    if word not in TREE_WORDS:
+    if word is not None and word not in TREE_WORDS:
         hint = UnknownNameError("joint type", word, TREE_WORDS)
         reader.problem(element, hint, lost=True)
-        return None
-    return TREE_WORDS[word]
+    return TREE_WORDS.get(word or "")
 
 
 def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
@@ -282,9 +273,6 @@ def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
     if not element.get("joint", "").strip():
         reader.left_out(element, "<mimic> has no joint")
         return None
-    joint = reader.name(element, "joint")
-    if joint is None:
-        return None
-    return Mimic(
-        joint, reader.number(element, "multiplier", 1.0), reader.number(element, "offset", 0.0)
-    )
+    joint = reader.name(element, "joint") or ""
+    defaults = {"multiplier": 1.0, "offset": 0.0}
+    return Mimic(joint, *(reader.number(element, key, x) for key, x in defaults.items()))

@@ -300,16 +300,15 @@ def _read_mjcf(document: Document, options: Options) -> Reading:
     return Reading(*read_mjcf(document.text, document.file))
 
 
-#: Readers by kind of document.
 def _read_usd(document: Document, options: Options) -> Reading:
     from robodyn.urdf.usd.read import read_usd
 
     if document.file is None:
         raise UrdfError("USD is read from its file, beside what it refers to")
-    mechanism, problems, warned = read_usd(document.file)
-    return Reading(mechanism, problems, warned)
+    return Reading(*read_usd(document.file))
 
 
+#: Readers by kind of document.
 READERS: dict[str, Callable[[Document, Options], Reading]] = {
     URDF: _read_urdf,
     SDF: _read_sdf,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from robodyn.errors import SettingsError
-from robodyn.exporting.unit.procedure import Call, Procedure, Routine, Statement, WhileAbove
+from robodyn.exporting.unit.procedure import Call, Routine, walk
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import Port
@@ -111,15 +111,7 @@ def _signals(step: Step) -> tuple[Port, ...]:
 
 def _called(step: Step) -> Iterator[Routine]:
     """Routines that a step calls."""
-    procedures: list[Procedure] = [x for x in (step.close, step.advance) if x is not None]
-    for procedure in procedures:
-        yield from _within(procedure.statements)
+    for procedure in (step.close, step.advance):
+        statements = () if procedure is None else procedure.statements
+        yield from (x.routine for x in walk(statements) if isinstance(x, Call))
     yield from (x for x in (step.first, step.update) if x is not None)
-
-
-def _within(statements: tuple[Statement, ...]) -> Iterator[Routine]:
-    for statement in statements:
-        if isinstance(statement, Call):
-            yield statement.routine
-        elif isinstance(statement, WhileAbove):
-            yield from _within(statement.body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -30,6 +30,15 @@ from robodyn.tolerances import UNCOUPLED_MOTOR
 EXPECTED = (
     "names of functions, (name, options), Functions, or a mapping from names in the code to these"
 )
+
+#: What is no function of a robot, and the options that it takes.
+SPECIAL: dict[str, tuple[str, ...]] = {
+    "assemble": ("hold",),
+    "closed_loop": (),
+    "control": (),
+    "motor_torques": ("wrenches",),
+    "step": (),
+}
 
 #: What a controller is needed for.
 OF_CONTROLLER = ("closed_loop", "control")
@@ -149,14 +158,14 @@ class _Contents:
             if options:
                 raise SettingsError(f"{name!r} is a Function: it takes no options here")
             self._add_named(name, _summary_of(quantity.name), quantity)
-        elif quantity in self._special_requests:
+        elif quantity in SPECIAL:
             self._add_special(name, quantity, options)
         else:
             self._add_named(name, _summary_of(quantity), self._robot.function(quantity, **options))
 
     def _add_special(self, name: str, quantity: str, options: dict[str, Any]) -> None:
         """Add what is no function of a robot alone."""
-        allowed, make = self._special_requests[quantity]
+        allowed, robot = SPECIAL[quantity], self._robot
         unknown = [x for x in options if x not in allowed]
         if unknown:
             raise UnknownNameError("option", unknown[0], allowed, quantity)
@@ -164,36 +173,21 @@ class _Contents:
             raise SettingsError(f"{quantity!r} needs a controller: give controller=")
         if quantity in ("control", "step") and name != quantity:
             raise SettingsError(f"{quantity!r} cannot be called {name!r}: it is there once")
-        make(name, **options)
-
-    @property
-    def _special_requests(self) -> dict[str, tuple[tuple[str, ...], Callable[..., None]]]:
-        """What is no function of a robot: the options that it takes, and what adds it."""
-        return {
-            "assemble": (("hold",), self._add_assembly),
-            "closed_loop": ((), self._add_closed_loop),
-            "control": ((), self._add_control),
-            "motor_torques": (("wrenches",), self._add_motor_torques),
-            "step": ((), self._add_step),
-        }
-
-    def _add_assembly(self, name: str, hold: Iterable[str] = ()) -> None:
-        self._assemblies.append(assembly(self._robot, name, hold, self._part, self._dtype))
-
-    def _add_closed_loop(self, name: str) -> None:
-        about = "Accelerations of the robot under its controller."
-        self._add_named(name, about, closed_loop(self._robot, self._controller))
-
-    def _add_control(self, name: str) -> None:
-        control_of(control_law(self._robot, self._controller, step=self._h), self._part)
-
-    def _add_motor_torques(self, name: str, **options: Any) -> None:
-        function = self._robot.function("inverse_dynamics", **options)
-        self._add_named(name, _summary_of("motor_torques"), _at_shafts(self._robot, function))
-
-    def _add_step(self, name: str) -> None:
-        given = self._robot, self._controller, self._h, self._integrator
-        self._step = step_of(*given, self._part, self._dtype)
+        match quantity:
+            case "assemble":
+                held = options.get("hold", ())
+                self._assemblies.append(assembly(robot, name, held, self._part, self._dtype))
+            case "closed_loop":
+                about = "Accelerations of the robot under its controller."
+                self._add_named(name, about, closed_loop(robot, self._controller))
+            case "control":
+                control_of(control_law(robot, self._controller, step=self._h), self._part)
+            case "motor_torques":
+                function = robot.function("inverse_dynamics", **options)
+                self._add_named(name, _summary_of(quantity), _at_shafts(robot, function))
+            case "step":
+                given = robot, self._controller, self._h, self._integrator
+                self._step = step_of(*given, self._part, self._dtype)
 
     def _add_named(self, name: str, about: str, function: Function) -> Routine:
         """A routine that the user has named."""

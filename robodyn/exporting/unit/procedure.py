@@ -126,17 +126,24 @@ def _with(statements: tuple[Statement, ...], needed: Collection[str]) -> tuple[S
     return tuple(x for x in found if not isinstance(x, Assign) or x.result.name in needed)
 
 
+def walk(statements: tuple[Statement, ...]) -> Iterator[Statement]:
+    """All statements, those within loops after these."""
+    for x in statements:
+        yield x
+        if isinstance(x, WhileAbove):
+            yield from walk(x.body)
+
+
 def _read(statements: tuple[Statement, ...]) -> Iterator[Value]:
     """Arrays that statements read."""
-    for x in statements:
+    for x in walk(statements):
         match x:
             case Assign(_, expression):
                 yield from _values(expression)
             case Call(_, inputs, _):
                 yield from inputs
-            case WhileAbove(gap, _, _, body):
+            case WhileAbove(gap):
                 yield gap
-                yield from _read(body)
 
 
 def _values(expression: Expression) -> Iterator[Value]:
@@ -153,11 +160,9 @@ def _values(expression: Expression) -> Iterator[Value]:
 
 def _assigned(statements: tuple[Statement, ...]) -> Iterator[Value]:
     """Arrays that statements assign."""
-    for x in statements:
+    for x in walk(statements):
         match x:
             case Assign(result, _):
                 yield result
             case Call(_, _, outputs):
                 yield from outputs
-            case WhileAbove(_, _, _, body):
-                yield from _assigned(body)

@@ -81,18 +81,20 @@ class Recorder:
         self._statements.append(Assign(value, vector.expression))
         return Vector(value, vector.size)
 
-    def called(self, routine: Routine, *given: Vector) -> list[Vector]:
-        """What a routine gives for values; its input ``t`` is the last of these."""
-        inputs = tuple(self._stored(x) for x in given)
-        outputs = tuple(Value(self._name(port.name), port.size) for port in routine.program.outputs)
+    def called(self, routine: Routine, *given: Vector, names: Sequence[str] = ()) -> list[Vector]:
+        """What a routine gives for values; its input ``t`` is the last of these.
+
+        names: Of the arrays that it writes. Default: new ones.
+        """
+        inputs, ports = tuple(self._stored(x) for x in given), routine.program.outputs
+        called = names or [self._name(port.name) for port in ports]
+        outputs = tuple(Value(x, port.size) for x, port in zip(called, ports, strict=True))
         self._statements.append(Call(routine, inputs, outputs))
         return [Vector(x, x.size) for x in outputs]
 
     def residual(self, routine: Routine, q: Vector, t: Instant) -> None:
         """Write down how far loops are open as ``residual``."""
-        (port,) = routine.program.outputs
-        inputs = tuple(self._stored(x) for x in (q, *self._time_input(routine, t)))
-        self._statements.append(Call(routine, inputs, (Value("residual", port.size),)))
+        self.called(routine, q, *self._time_input(routine, t), names=("residual",))
 
     def _stored(self, vector: Vector) -> Value:
         """A vector as an array, which it is from then on."""

@@ -127,7 +127,7 @@ class Reader:
     def only(self, element: Element, tag: str) -> Element | None:
         """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if len(found) > 1 and any(not _is_equal(other, found[0]) for other in found[1:]):
+        if len(found) > 1 and any(_content(other) != _content(found[0]) for other in found[1:]):
             self.problem(
                 found[1],
                 f"a second <{tag}> (the first is {in_line(line_of(found[0]))}); keep one",
@@ -317,13 +317,8 @@ def _probable_number(text: str, otherwise: float | None) -> float | None:
     return value if abs(value) <= LARGEST else None
 
 
-def _is_equal(one: Element, other: Element) -> bool:
-    """Whether two elements hold the same, in whatever order their attributes are written."""
-    return _content(one) == _content(other)
-
-
 def _content(element: Element) -> list[object]:
-    """Tags, attributes and words of an element and all that is in it."""
+    """Tags, attributes in any order, and words, of an element and all that is in it."""
     found: list[object] = []
     for event, part in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
         if event == "start":
