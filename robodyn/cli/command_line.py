@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _print_warning(message: Warning | str, *_: object) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning in one line, without its place in the code."""
     print(f"robodyn: warning: {with_options(str(message))}", file=sys.stderr)
 
