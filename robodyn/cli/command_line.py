@@ -10,7 +10,6 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
 
 import robodyn as rd
 from robodyn.cli.options.output import with_options
@@ -87,14 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _print_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Print a warning in one line, without its place in the code."""
     print(f"robodyn: warning: {with_options(str(message))}", file=sys.stderr)
 

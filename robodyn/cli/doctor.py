@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command, and return the exit status."""
-    findings = [_python(), _robodyn(), *_dependencies(), *_machine(), _cache(), _compilation()]
+    findings = [*_programs(), *_dependencies(), *_machine(), _cache(), _compilation()]
     extras = list(_extras())
     wrong = [found for found in findings if found.problem]
     if arguments.json:
@@ -77,15 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 2 if wrong else 0
 
 
-def _python() -> Finding:
+def _programs() -> Iterator[Finding]:
     text = f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
-    return Finding("Python", text)
-
-
-def _robodyn() -> Finding:
+    yield Finding("Python", text)
     how, where = installed_from()
     text = f"{rd.__version__}, installed from {where or 'an index'} ({how})"
-    return Finding("robodyn", f"{text}, in {Path(rd.__file__).parent}")
+    yield Finding("robodyn", f"{text}, in {Path(rd.__file__).parent}")
 
 
 def _dependencies() -> Iterator[Finding]:

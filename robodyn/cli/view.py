@@ -57,12 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _written(viewer: Any, arguments: argparse.Namespace) -> bool:
     """Write the files that options ask for, and return whether there were any."""
     write = {
+        "html": viewer.write_html,  # first: it needs no browser
         "screenshot": viewer.screenshot,
         "video": viewer.video,
-        "html": viewer.write_html,
     }
-    asked = {name: path for name in _FILES if (path := getattr(arguments, name))}
-    for name, path in sorted(asked.items(), key=lambda x: x[0] != "html"):  # needs no browser
+    asked = {name: path for name in write if (path := getattr(arguments, name))}
+    for name, path in asked.items():
         write[name](path)
         print(f"wrote {path}", flush=True)
     return bool(asked)

@@ -69,7 +69,9 @@ def animate(
     with replacing(as_path("path", path)) as file, layout.canvas(None, film=True) as canvas:
         (axis,) = canvas.axes
         drawn = layout.axes(axis)
-        draw_legend(canvas, drawn, _busiest(figures), arrow)
+        # the legend of the figure with the most arrows and joints serves all figures
+        busiest = max(figures, key=lambda figure: (len(figure.arrows), len(figure.dots)))
+        draw_legend(canvas, drawn, busiest, arrow)
         axis.set_title(" ", loc="left")
         canvas.figure.draw_without_rendering()
         canvas.figure.set_layout_engine("none")  # the same layout in all frames
@@ -89,8 +91,3 @@ def _draw_traces(drawn: StickAxes, t: FloatArray, places: FloatArray, now: float
         way, color = places[:, k], COLORS[k % len(COLORS)]
         drawn.line(way, color=color, linewidth=0.8, alpha=0.5, zorder=3.5)
         drawn.line(way[t <= now], color=color, linewidth=2.0, zorder=3.6)
-
-
-def _busiest(figures: Sequence[StickFigure]) -> StickFigure:
-    """The figure with the most arrows and joints, whose legend serves all figures."""
-    return max(figures, key=lambda figure: (len(figure.arrows), len(figure.dots)))

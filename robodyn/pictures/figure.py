@@ -107,10 +107,20 @@ def opened_canvas(
         return
     try:
         from matplotlib import style
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", what) from None
+    pyplot: Any = None  # figures without a window leave no trace in the state that it keeps
     with style.context(["default", STYLE]):
-        figure, shown = _new_figure(size, window=path is None and not film)
+        options: dict[str, Any] = {"figsize": size, "layout": "constrained"}
+        if path is None and not film:
+            from matplotlib import pyplot
+
+            figure = pyplot.figure(**options)
+        else:
+            figure = Figure(**options)
+            FigureCanvasAgg(figure)
         try:
             across: Any = "col" if shared and rows > 1 else False
             kind = {"projection": projection}
@@ -120,27 +130,12 @@ def opened_canvas(
             yield Canvas(figure, axes.ravel().tolist(), new=True)
             if path is not None:
                 save_figure(figure, path)
-            elif shown and getattr(figure.canvas, "required_interactive_framework", None):
+            elif pyplot and getattr(figure.canvas, "required_interactive_framework", None):
                 # notebooks show the figure that is returned, and scripts without a display none
-                shown.show()
+                pyplot.show()
         finally:
-            if shown:
-                shown.close(figure)
-
-
-def _new_figure(size: tuple[float, float], *, window: bool) -> tuple[Any, Any]:
-    """A figure, and pyplot if that knows it: a figure of a window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    options: dict[str, Any] = {"figsize": size, "layout": "constrained"}
-    if window:
-        from matplotlib import pyplot
-
-        return pyplot.figure(**options), pyplot
-    figure = Figure(**options)  # without a window, and without the state that pyplot keeps
-    FigureCanvasAgg(figure)
-    return figure, None
+            if pyplot:
+                pyplot.close(figure)
 
 
 def _axes(given: Any, count: int) -> list[Any]:

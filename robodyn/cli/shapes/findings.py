@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.cli.shapes.causes import fault
 from robodyn.cli.shapes.solid import Solid, joined, solid
-from robodyn.description import Link, Mechanism
+from robodyn.description import Mechanism
 from robodyn.errors import UrdfWarning
 from robodyn.shapes.geometry import Geometry, Shape, link_geometry
 from robodyn.urdf.checks.suspicions import NEGLIGIBLE, doubtful_masses
@@ -67,9 +67,11 @@ def _found(
     drawn = [link_geometry(part, package_dirs, element) for element in ELEMENTS]
     poses = _poses_at_zero(mechanism)
     found = _not_comparable(drawn, mechanism.file) if meshes and judged else []
+    opened = tuple(f"<{element}" for element in ELEMENTS)
     for link in judged:
         shapes = [geometry.shapes[link.name] for geometry in drawn]
-        if link.inertia is None or sum(map(len, shapes)) < _number_of_shapes(link):
+        named = [x for x in link.extras if x.lstrip().startswith(opened)]
+        if link.inertia is None or sum(map(len, shapes)) < len(named):
             continue  # a part of it could not be read
         try:
             filled = _filled_solid(shapes)
@@ -96,10 +98,6 @@ def _not_comparable(drawn: list[Geometry], file: str | None) -> list[UrdfWarning
         problem = "no link with a mass has a shape in this file with which it could be compared"
         return [UrdfWarning(problem, file=file)]
     return []
-
-
-def _number_of_shapes(link: Link) -> int:
-    return sum(text.lstrip().startswith(tuple(f"<{x}" for x in ELEMENTS)) for text in link.extras)
 
 
 def _filled_solid(shapes: list[tuple[Shape, ...]]) -> Solid | None:

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     start = start_of(arguments, made.model)
     control = control_of(arguments, made, start)
     if control.reference is not None:
-        start = _at_reference(start, control)
+        start = replace(start, q=control.reference(0.0)[0])  # motors begin at their reference
     options = _options(arguments, made, start)
     outputs = outputs_of(arguments, made.model.name)
     began = time.perf_counter()
@@ -69,12 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_written(path: Path, arguments: argparse.Namespace) -> None:
     if not arguments.json:
         print(f"  written                 {path}")
-
-
-def _at_reference(start: Start, control: Control) -> Start:
-    """Start the motors at the start of their reference."""
-    assert control.reference is not None
-    return Start(control.reference(0.0)[0], start.v, start.chosen)
 
 
 def _options(arguments: argparse.Namespace, made: SimulatedRobot, start: Start) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control, MotorReference
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares
-from robodyn.simulation.limits.joint_limits import LimitViolation
 from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -58,7 +57,11 @@ def summary(
         {"time_s": event.time, "name": event.name, "motion": event.motion} for event in run.events
     ]
     if arguments.limits != "ignore":
-        found["limits_left"] = [_violation(x) for x in run.limit_violations]
+        names = {"start": "start_s", "time": "time_s"}
+        found["limits_left"] = [
+            {names.get(name, name): value for name, value in vars(x).items()}
+            for x in run.limit_violations
+        ]
     return found
 
 
@@ -78,19 +81,6 @@ def _energy(run: Trajectory, arguments: argparse.Namespace) -> dict[str, Any]:
     except SettingsError as error:
         found["no_audit"] = str(error)
     return found
-
-
-def _violation(x: LimitViolation) -> dict[str, Any]:
-    return {
-        "joint": x.joint,
-        "limit": x.limit,
-        "unit": x.unit,
-        "bound": x.bound,
-        "worst": x.worst,
-        "start_s": x.start,
-        "time_s": x.time,
-        "motion": x.motion,
-    }
 
 
 def _by_unit(x: FloatArray, units: NDArray[np.str_]) -> dict[str, float]:

@@ -63,16 +63,12 @@ def joint_errors(robot: Robot, speeds: Sequence[int]) -> Callable[..., FloatArra
     Where the coordinates of these joints add, it looks at no others.
     """
     moved = [robot.joints[name] for name in robot.actuated_joints]
-    at = {k: joint.q.start + k - joint.v.start for joint in moved for k in _range(joint.v)}
+    at = {k: joint.q.start + k - joint.v.start for joint in moved for k in range(robot.nv)[joint.v]}
     if all(joint.kind.coordinates.flat for joint in moved):
         coordinates = [at[k] for k in speeds]
         return lambda q, q_ref: np.asarray(q_ref[..., coordinates] - q[..., coordinates])
     columns = list(speeds)
     return lambda q, q_ref: np.asarray(robot.difference(q, q_ref)[..., columns])
-
-
-def _range(at: slice) -> range:
-    return range(at.start, at.stop)
 
 
 def task_of(

@@ -169,17 +169,13 @@ def _report_failures(table: SweepTable, errors: str) -> None:
     if not table.failures:
         return
     row, why = next(iter(table.failures.items()))
-    message = f"row {row} ({_values_text(table, row)}) failed: {why}"
+    values = table.rows[row]
+    given = ", ".join(f"{name} = {values[name]}" for name in table.coords)
+    message = f"row {row} ({given}) failed: {why}"
     if errors == "raise":
         raise SweepError(message, table=table, row=row)
     count = f"{len(table.failures)} of {len(table)} rows"
     warn(SweepWarning(f"{count} failed; {message}"))
-
-
-def _values_text(table: SweepTable, row: int) -> str:
-    """The values of a row as text."""
-    values = table.rows[row]
-    return ", ".join(f"{name} = {values[name]}" for name in table.coords)
 
 
 def _check(study: Study, grid: Grid, seed: int | None) -> None:
