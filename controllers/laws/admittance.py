@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -130,25 +129,14 @@ class Admittance:
         """
         found = self._steps.get(float(intervals[0])) if len(intervals) == 1 else None
         if found is None:
+            from scipy.linalg import expm
+
             A = np.zeros((len(self._m), 3, 3))
             A[:, 0, 1] = 1.0
             A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
             A[:, 1] /= self._m[:, None]
-            found = _exponential(intervals[:, None, None, None] * A)
+            found = np.asarray(expm(intervals[:, None, None, None] * A))
             if len(intervals) == 1:
                 self._steps.clear()  # motions with other steps may follow
                 self._steps[float(intervals[0])] = found
         return found
-
-
-def _exponential(A: FloatArray) -> FloatArray:
-    """``exp(A)`` of small matrices (..., k, k), by its series at ``A / 2^n`` and squaring."""
-    halvings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=-1).max()), 1e-300))) + 2)
-    A = A / 2.0**halvings  # of norm 1/4 at most: 12 terms are enough
-    term = total = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
-    for k in range(1, 13):
-        term = term @ A / k
-        total = total + term
-    for _ in range(halvings):
-        total = total @ total
-    return np.asarray(total)

@@ -17,8 +17,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
 from robodyn.tolerances import ACTUATION_RANK, DECAYING_POLE, REST_ACCELERATION
 
-from ..optimal.weights import weights
-from ..support.gains import checked_call, reduce_by_fields, state_of
+from ..support.gains import checked_call, reduce_by_fields, state_of, weights
 from ..support.linear_feedback import StateError, linear_feedback, state_error
 from ..support.motor_torques import standing_forces, stands
 from ..support.plant import by_motors, motor_speeds
@@ -125,17 +124,9 @@ class LQR:
         if self.dt is not None:
             model = model.sampled(self.dt)
         gains, cost_to_go = _regulator(robot, model, Q, R)
-        own = {
-            "model": model,
-            "gains": gains,
-            "cost_to_go": cost_to_go,
-            "rest": q,
-            "holding": _forces(robot, q, tau),
-            "places": _places(robot, model),
-            "_error": state_error(robot),
-        }
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        holding, places = _forces(robot, q, tau), _places(robot, model)
+        vars(self).update(model=model, gains=gains, cost_to_go=cost_to_go, rest=q)
+        vars(self).update(holding=holding, places=places, _error=state_error(robot))
 
     __reduce__ = reduce_by_fields
 

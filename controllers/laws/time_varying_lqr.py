@@ -21,9 +21,8 @@ from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..optimal.quadratic_cost import Expansion
 from ..optimal.riccati import Forces, best_forces
-from ..optimal.weights import weights
 from ..support import linear_feedback
-from ..support.gains import checked_call, reduce_by_fields, state_of
+from ..support.gains import checked_call, reduce_by_fields, state_of, weights
 from ..support.plant import motor_speeds
 from .lqr import LQR
 

@@ -18,6 +18,7 @@ from robodyn.errors import RobodynError
 from robodyn.literals import IntegratorName
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import State
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.loads import Loads, Table
@@ -160,60 +161,34 @@ class ForwardPass:
         compiled = compile_controller(loads.robot, law, law.times)
         self._compiled = compiled if self._stepper.by_machine_code else None
 
-    def motions(self, parts: FloatArray, run: Samples | Trajectory) -> list[Samples | None] | None:
-        """A motion for each fraction of the change of the law, from the start of ``run``.
-
-        Returns
-        -------
-        motions : list of Samples or None
-            ``None`` for motions that break down.
-        """
-        return self._moved([run] * len(parts), parts, None)
-
-    def whole_changes(
-        self, runs: Sequence[Samples | Trajectory], tables: Sequence[Tables]
+    def motions(
+        self, runs: Sequence[Samples | Trajectory], tables: Sequence[Tables], parts: FloatArray
     ) -> list[Samples | None] | None:
-        """A motion from the start of each given motion, each under a law of its own.
+        """A motion from the start of each given one, with a fraction of a change of its forces.
 
         Parameters
         ----------
         tables : sequence of tuple of ndarray
-            Arguments of `PlanLaw.lead` for each motion; the whole change is made.
+            Arguments of `PlanLaw.lead` for each motion.
+        parts : ndarray
+            The fraction of each.
 
         Returns
         -------
-        motions : as of `motions`
+        motions : list of Samples or None, or None
+            ``None`` for motions that break down, and in place of the list without machine code.
         """
         if self._compiled is None:
             return None
-        times, signals = self._law.times, self._compiled.signals
-        rows: list[list[FloatArray]] = []
-        for own in tables:
-            self._law.lead(*own)
-            rows.append([x.rows(times, 0, len(times)) for x in signals])
-        own_signals = [
-            Table(np.stack(values, axis=1), len(runs) * x.size, x.size)
-            for x, values in zip(signals, zip(*rows, strict=True), strict=True)
-        ]
-        return self._moved(runs, np.ones(len(runs)), own_signals)
-
-    def _moved(
-        self,
-        runs: Sequence[Samples | Trajectory],
-        parts: FloatArray,
-        signals: Sequence[Table] | None,
-    ) -> list[Samples | None] | None:
-        """Motions from the starts of others, with fractions of a change or under their own laws."""
-        if self._compiled is None:
-            return None
+        self._law.lead(*tables[0])
         count, times, run = len(parts), self._law.times, runs[0]
         q, v = (np.stack([getattr(x, name)[0] for x in runs]) for name in "qv")
         compiled = replace(self._compiled, initial=parts[:, None])
         motion = self._stepper.compiled(times, q, v, compiled, tabled=len(times))
         assert motion is not None, "a robot with motors has joints"
-        if signals is not None:
+        if any(own is not tables[0] for own in tables):
             motion.fill_tables(0)
-            motion.replace_signals(1, signals)
+            motion.replace_signals(1, self._signals(compiled, tables))
         sizes = run.q.shape[1], *[run.v.shape[1]] * 3
         samples = [np.empty((len(times), count, size)) for size in sizes]
         nothing = np.empty((len(times), count, 0))
@@ -231,6 +206,17 @@ class ForwardPass:
         q, v, _, tau = samples
         return [
             None if broken[r] else Samples(times, q[:, r], v[:, r], tau[:, r]) for r in range(count)
+        ]
+
+    def _signals(self, compiled: CompiledController, tables: Sequence[Tables]) -> list[Table]:
+        """The values of the law's signals for each motion."""
+        times, found = self._law.times, []
+        for own in tables:
+            self._law.lead(*own)
+            found.append([x.rows(times, 0, len(times)) for x in compiled.signals])
+        return [
+            Table(np.stack(values, axis=1), len(tables) * x.size, x.size)
+            for x, values in zip(compiled.signals, zip(*found, strict=True), strict=True)
         ]
 
     def _stepped(self, motion: CompiledMotion, k: int, r: int) -> bool:

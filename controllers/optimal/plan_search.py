@@ -275,7 +275,7 @@ class PlanSearch:
         tables = [self._tables(x.motion, forces) for x, forces in changes]
         whole: list[Samples | None] | None = None
         if len(changes) > 1 and not self._robot.nc:
-            whole = self._forward.whole_changes([x.run for x in motions], tables)
+            whole = self._forward.motions([x.run for x in motions], tables, np.ones(len(tables)))
         found = []
         for k, (x, forces) in enumerate(changes):
             tried = None if whole is None else whole[k]
@@ -302,8 +302,8 @@ class PlanSearch:
     def _along(self, motion: MotionCost, forces: Forces, tables: Tables) -> MotionCost | None:
         """The motion with the largest fraction of a change that reduces the cost enough."""
         run = motion.run
-        self._law.lead(*tables)
-        first = self._forward.motions(PARTS, run)
+        count = len(PARTS)
+        first = self._forward.motions([run] * count, [tables] * count, PARTS)
         for k, part in enumerate(PARTS):
             tried = self._tried(part, tables, run) if first is None else first[k]
             found = self._cheaper(motion, forces, part, tried)

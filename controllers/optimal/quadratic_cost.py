@@ -13,10 +13,9 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
 
-from ..support.gains import checked_call, state_of
+from ..support.gains import checked_call, state_of, weights
 from ..support.linear_feedback import StepSlope, slope_of_steps
 from ..support.plant import motor_speeds
-from .weights import weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +153,13 @@ class QuadraticCost:
         if goal.ndim != 1:
             raise ShapeError(f"goal has shape {goal.shape}, expected ({self.robot.nq},)")
         of_state = "positions along the speeds, then velocities"
-        given = {
-            "_goal": goal,
-            "_state": weights("state", self.state, 2 * nv, of_state),
-            "_effort": weights("effort", self.effort, len(motors), "forces of motors", True),
-            "_final": weights("final", self.final, 2 * nv, of_state),
-            "_slope": slope_of_steps(self.robot),
-        }
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(
+            _goal=goal,
+            _state=weights("state", self.state, 2 * nv, of_state),
+            _effort=weights("effort", self.effort, len(motors), "forces of motors", True),
+            _final=weights("final", self.final, 2 * nv, of_state),
+            _slope=slope_of_steps(self.robot),
+        )
 
     @checked_call
     def running_cost(

@@ -75,8 +75,7 @@ def _set_motion(reference: Any, names: tuple[str, ...], make: Callable[..., Prof
     limits = {name: getattr(reference, name) for name in names}
     motion = through(reference.waypoints, limits, make)
     own = {"waypoints": motion.waypoints, "duration": motion.duration, "_motion": motion}
-    for name, value in own.items():
-        object.__setattr__(reference, name, value)
+    vars(reference).update(own)
 
 
 def _trapezoid(v: float, a: float) -> Profile:

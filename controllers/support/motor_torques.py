@@ -10,6 +10,7 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.simulation.loads.actuated_speeds import joints_of
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
@@ -93,10 +94,10 @@ def _square_solution(A: FloatArray, b: FloatArray) -> list[Any]:
 
 
 def _uncoupled(robot: Robot, joints: list[int]) -> ActuationError:
-    names = [n for n, x in robot.joints.items() if {*range(x.v.start, x.v.stop)} & {*joints}]
+    names = ", ".join(joints_of(robot, joints))
     return ActuationError(
-        f"the motors of {robot.name!r} do not accelerate the controlled joints "
-        f"{', '.join(names)} independently in this posture: they are not coupled by inertia"
+        f"the motors of {robot.name!r} do not accelerate the controlled joints {names} "
+        "independently in this posture: they are not coupled by inertia"
     )
 
 

@@ -16,8 +16,7 @@ from robodyn.simulation.control.controller import (
 from robodyn.simulation.events import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.integrators import INTEGRATORS
-from robodyn.simulation.limits.joint_limits import LimitViolation
-from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.limits.joint_limits import LimitViolation, MotorLimits
 from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
 from robodyn.simulation.sensitivity.trajectory_gradient import (
     TrajectoryGradient,

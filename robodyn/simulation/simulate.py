@@ -20,8 +20,7 @@ from robodyn.simulation.control.callbacks import check_controller, warn_of_sampl
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
-from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.limits.joint_limits import Limits, MotorLimits
 from robodyn.simulation.loads import arguments
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction

@@ -27,9 +27,8 @@ from robodyn.controllers import (
 )
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.simulation.control import running_controller
-from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compile_controller import NumbaCode, compile_controller
 from robodyn.simulation.control.controller import Stateless
-from robodyn.simulation.control.numba_code import NumbaCode
 from robodyn.simulation.step import compiled_motion
 from robodyn.simulation.step.stepper import Stepper
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from robodyn.errors import ActuationError
@@ -25,7 +27,7 @@ def actuated_speeds(robot: Robot) -> tuple[int, ...]:
     moved_most = np.abs(B).max(axis=1)
     speeds = np.flatnonzero(moved_most > ACTUATION_RANK * moved_most.max())
     if np.linalg.matrix_rank(B[speeds], ACTUATION_RANK) < len(speeds):
-        names = ", ".join(_joints(robot, speeds.tolist()))
+        names = ", ".join(joints_of(robot, speeds.tolist()))
         raise ActuationError(
             f"motors of {robot.name!r} are at {', '.join(robot.actuated_joints)}, which follow "
             f"other joints; they move {names} together and do not determine the motion of each: "
@@ -40,9 +42,11 @@ def coordinates_of_motors(robot: Robot) -> tuple[str, ...]:
     """Joints that have these speeds, in the order of q."""
     if not robot.model.gearing.elsewhere:
         return robot.actuated_joints
-    return _joints(robot, actuated_speeds(robot))
+    return joints_of(robot, actuated_speeds(robot))
 
 
-def _joints(robot: Robot, speeds: tuple[int, ...] | list[int]) -> tuple[str, ...]:
+def joints_of(robot: Robot, speeds: Iterable[int]) -> tuple[str, ...]:
+    """Joints that have some of these speeds, in the order of q."""
+    some = {*speeds}
     own = {name: robot.joints[name].v for name in robot.joint_names}
-    return tuple(n for n, at in own.items() if {*range(at.start, at.stop)} & {*speeds})
+    return tuple(n for n, at in own.items() if {*range(at.start, at.stop)} & some)

@@ -18,7 +18,7 @@ from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
-from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.limits.joint_limits import MotorLimits
 from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt, wrenches_of_time

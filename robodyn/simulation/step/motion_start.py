@@ -8,6 +8,7 @@ from robodyn.array_types import FloatArray
 from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, InconsistentStateError, SingularError
 from robodyn.robot import Robot
+from robodyn.simulation.loads.actuated_speeds import joints_of
 from robodyn.simulation.step.operations.numeric import NumericOperations
 from robodyn.tolerances import LOOP_OPEN
 
@@ -29,7 +30,7 @@ def closed_start(
     residual = robot.loop_residual(q)
     gap = np.abs(residual).max(initial=0.0)
     if gap > LOOP_OPEN:
-        driven = _driven(operations)
+        driven = [*joints_of(robot, operations.loads.driven.speeds)]
         nearest = _nearest(robot, q, driven)
         shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
         loop, size = largest_gap(robot.model, residual)
@@ -70,16 +71,6 @@ def _check_speeds(
             loops=error.loops,
             rows=error.rows,
         ) from error
-
-
-def _driven(operations: NumericOperations) -> list[str]:
-    """Names of the joints that are driven."""
-    robot, speeds = operations.loads.robot, set(operations.loads.driven.speeds)
-    return [
-        name
-        for name in robot.joint_names
-        if speeds & set(range(robot.joints[name].v.start, robot.joints[name].v.stop))
-    ]
 
 
 def _of_paths(robot: Robot, q: FloatArray, driven: list[str]) -> str:

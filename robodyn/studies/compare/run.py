@@ -21,8 +21,7 @@ from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.control.callbacks import check_controller, for_motion
 from robodyn.simulation.control.controller import Controller
-from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.limits.joint_limits import Limits, MotorLimits
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import BaseAt
