@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.motions import heaving
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -18,19 +19,6 @@ from robodyn.controllers import (
 
 STEP, SAMPLES = 0.01, 16
 PUSH = np.array([1.0, -2.0, 0.5, 0.3, 0.2, -0.4])
-
-
-def swinging(t):
-    """A base that turns and heaves."""
-    angle = 0.3 * np.sin(2.0 * t)
-    return rd.BaseMotion.from_world(
-        [0.0, 0.0, 0.1 * np.sin(2.0 * t)],
-        [np.sin(angle / 2), 0.0, 0.0, np.cos(angle / 2)],
-        [0.0, 0.0, 0.2 * np.cos(2.0 * t)],
-        [0.6 * np.cos(2.0 * t), 0.0, 0.0],
-        [0.0, 0.0, -0.4 * np.sin(2.0 * t)],
-        [-1.2 * np.sin(2.0 * t), 0.0, 0.0],
-    )
 
 
 def wave(start, speed=0.4):
@@ -74,7 +62,7 @@ def turned_plate(rng):
 
 def driven_on_a_ship(rng):
     robot = rd.load(random_mechanism(rng, ["revolute"] * 3), base="moving")
-    return robot, {"controlled": {"joint1": wave(0.1)}, "base": rd.BasePath(swinging)}
+    return robot, {"controlled": {"joint1": wave(0.1)}, "base": rd.BasePath(heaving)}
 
 
 def carried(q, t):
@@ -114,7 +102,7 @@ def tree_in_the_wind(rng):
 def driven_in_the_wind(rng):
     robot = rd.load(random_mechanism(rng, ["revolute"] * 3), base="moving")
     driven = {"controlled": {"joint1": wave(0.1)}, "wrenches": wind("link2")}
-    return robot, {"base": rd.BasePath(swinging), **driven}
+    return robot, {"base": rd.BasePath(heaving), **driven}
 
 
 def linkage_in_the_wind(rng):
@@ -285,7 +273,7 @@ def test_a_step_is_that_of_the_simulation():
 
 def ship(rng):
     robot = rd.load(random_mechanism(rng, ["revolute"] * 3), base="moving")
-    return robot, {"base": rd.BasePath(swinging), "wrenches": {"link2": PUSH}}
+    return robot, {"base": rd.BasePath(heaving), "wrenches": {"link2": PUSH}}
 
 
 @pytest.mark.filterwarnings("ignore:the energy of the motion")

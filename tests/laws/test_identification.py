@@ -422,6 +422,7 @@ def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
         assert (abs(found.inertia.mass - 1.5) < 1e-6) == told
 
 
+@pytest.mark.slow
 def test_rounding_is_not_taken_for_what_no_motion_shows(palletizer, sack_run):
     """A flange that stays level does not show how low the sack hangs, however exact the data."""
     full, q, v, a = palletizer.with_(payload={"flange": SACK}), sack_run.q, sack_run.v, sack_run.a
@@ -433,6 +434,7 @@ def test_rounding_is_not_taken_for_what_no_motion_shows(palletizer, sack_run):
     np.testing.assert_allclose(low.matrix, SACK.matrix, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_payload_is_the_same_in_every_frame(palletizer, sack_run):
     X = rd.BaseMotion.from_world([0.1, -0.2, 0.3], [0.1, 0.5, -0.3, 0.8]).pose
     robot = palletizer.with_(frames={"gripper": ("flange", X)})
@@ -488,6 +490,7 @@ def test_motors_explain_the_motion_of_every_linkage(name):
     assert np.abs(left).max() < 1e-11 * np.abs(at.y).max()
 
 
+@pytest.mark.slow
 def test_robots_in_minimal_coordinates_are_identified_as_well(palletizer):
     minimal = palletizer.with_(coordinates="minimal")
     motion = rd.excitation(
@@ -508,6 +511,7 @@ def test_a_floating_base_shows_all_of_a_robot():
     np.testing.assert_allclose(found.base.values, true_values(found, robot), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_linkage_is_recovered_with_friction_in_its_cut_joint():
     from test_regressors import hindered
 
@@ -776,6 +780,7 @@ def test_an_excitation_as_large_as_can_be_keeps_limits_between_samples():
     assert np.max(reached, axis=0).min() > 0.5
 
 
+@pytest.mark.slow
 def test_an_excitation_is_better_the_longer_it_is_looked_for(pan_tilt):
     given = {"period": 4.0, "acceleration": 20.0}
     first, last = (rd.excitation(pan_tilt, **given, iterations=n).condition for n in (0, 15))

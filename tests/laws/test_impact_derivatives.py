@@ -23,6 +23,22 @@ def differences(robot, hit, q, v, directions):
     )  # fmt: skip
 
 
+def follows_a_load(found, robot, link, hit, h=1e-5):
+    """Speeds after a hit change by the parameters of a load as differences of hits do."""
+
+    def loaded(mass):
+        central = 0.02 * mass, 0.0, 0.0, 0.03 * mass, 0.0, 0.04 * mass
+        load = rd.Inertia(mass, Pose((0.1, 0.2, -0.1)), *central)
+        return robot.with_(payload={link: load}) if mass else robot
+
+    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
+    none, one, two = (hit(loaded(k * h)).v for k in range(3))
+    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
+    slope = found.by_parameters @ dp
+    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+    return wanted
+
+
 def sway():
     return rd.BaseMotion.from_world(
         position=(0.1, 0.2, 0.0), linear_velocity=(0.5, 0.1, -0.4), angular_velocity=(0.3, 0.2, 1.0)
@@ -133,18 +149,7 @@ def test_hits_with_friction(way, restitution):
     for analytic, moved in ((found.by_q, (eye, none)), (found.by_v, (none, eye))):
         wanted = differences(robot, hit, q, v, zip(*moved, strict=True)).T
         np.testing.assert_allclose(analytic, wanted, atol=3e-7 * (1.0 + np.abs(wanted).max()))
-
-    def loaded(mass):
-        central = 0.02 * mass, 0.0, 0.0, 0.03 * mass, 0.0, 0.04 * mass
-        load = rd.Inertia(mass, Pose((0.1, 0.2, -0.1)), *central)
-        return robot.with_(payload={place[0]: load}) if mass else robot
-
-    h = 1e-5
-    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
-    none, one, two = (hit(q, v, loaded(k * h)).v for k in range(3))
-    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
-    slope = found.by_parameters @ dp
-    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+    follows_a_load(found, robot, place[0], lambda robot: hit(q, v, robot))
 
 
 def slip_of(robot, hit, q, v, place, friction):
@@ -228,18 +233,7 @@ def test_driven_joints_do_not_jump(case):
     changed = (ends[0][1] - ends[1][1]) / (2 * h)
     analytic = found.by_q @ moved + found.by_v @ changed
     np.testing.assert_allclose(analytic, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
-
-    def loaded(mass):
-        load = rd.Inertia(
-            mass, Pose((0.1, 0.2, -0.1)), 0.02 * mass, 0, 0, 0.03 * mass, 0, 0.04 * mass
-        )
-        return robot.with_(payload={place[0]: load}) if mass else robot
-
-    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
-    none, one, two = (hit(q, v, loaded(k * h)).v for k in range(3))
-    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
-    slope = found.by_parameters @ dp
-    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+    follows_a_load(found, robot, place[0], lambda robot: hit(q, v, robot))
 
 
 HEAVIER = {
@@ -265,16 +259,7 @@ def test_by_inertial_parameters(case):
         v = -v
     found = robot.impact_derivatives(q, v, *place, **options, parameters=True)
     assert robot.impact_derivatives(q, v, *place, **options).by_parameters is None
-
-    def loaded(mass):
-        central = 0.02 * mass, 0.0, 0.0, 0.03 * mass, 0.0, 0.04 * mass
-        load = rd.Inertia(mass, Pose((0.1, 0.2, -0.1)), *central)
-        return robot.with_(payload={place[0]: load}) if mass else robot
-
-    h = 1e-5
-    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
-    none, one, two = (loaded(k * h).impact(q, v, *place, **options).v for k in range(3))
-    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
+    wanted = follows_a_load(
+        found, robot, place[0], lambda robot: robot.impact(q, v, *place, **options)
+    )
     assert np.abs(wanted).max() > 1e-4
-    slope = found.by_parameters @ dp
-    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.motions import heaving
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -163,19 +164,8 @@ def test_other_gains_are_other_motions(puma, wrap):
 
 @pytest.mark.parametrize("name", ["four_bar", "arm7"])
 def test_linkages_and_moving_bases(name, monkeypatch):
-    robot, base = rd.load(name), None
-    if name == "arm7":
-        robot = rd.load(name, base="moving")
-
-        def base(t):
-            rate, slope = (0.0, 0.0, 0.2 - 0.4 * t), np.array([0.0, 0.0, -0.4])
-            height = 0.1 + 0.2 * t - 0.2 * t * t
-            turn = (0.0, np.sin(2.0 * t), 0.0, np.cos(2.0 * t))
-            spin = (0.0, 4.0, 0.0)
-            return rd.BaseMotion.from_world(
-                (0.0, 0.0, height), turn, rate, spin, slope, np.zeros(3)
-            )
-
+    moving = name == "arm7"
+    robot, base = rd.load(name, base="moving" if moving else "fixed"), heaving if moving else None
     q0 = robot.neutral()
     wave = SineReference(q0, 0.05 * np.ones(robot.nv), np.ones(robot.nv))
     learnt = [x for x in robot.parameter_names if x.endswith(".m")][1:3]

@@ -37,6 +37,7 @@ def check_shortly(pair):
     pair.check_christoffel()
 
 
+@pytest.mark.slow
 def test_a_hexapod_agrees_with_its_constrained_form():
     pair = Pair("stewart")
     assert pair.robot.joint_names == ("foot1", "leg1", "ball1")
@@ -47,6 +48,7 @@ def test_a_hexapod_agrees_with_its_constrained_form():
     pair.check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["floating", "moving"])
 def test_a_hexapod_on_a_base_that_moves(base):
     pair = Pair("stewart", base, rotor_model="armature")
@@ -172,6 +174,7 @@ def test_motors_wherever_they_are(name):
     close(found, expected, 1e-8)
 
 
+@pytest.mark.slow
 def test_motors_of_the_legs():
     """What motors in dependent joints must give: the same with constraints, and mapped back."""
     pair = Pair("stewart")

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.motions import heaving
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -29,19 +30,6 @@ ROBOTS = {
     "minimal": lambda rng: rd.load("five_bar", coordinates="minimal"),
     "moving base": lambda rng: rd.load("pan_tilt", base="moving", passive=False),
 }
-
-
-def swinging(t):
-    """A base that turns and heaves."""
-    w, angle = 2.0, 0.3 * np.sin(2.0 * t)
-    return rd.BaseMotion.from_world(
-        [0.0, 0.0, 0.1 * np.sin(w * t)],
-        [np.sin(angle / 2), 0.0, 0.0, np.cos(angle / 2)],
-        [0.0, 0.0, 0.1 * w * np.cos(w * t)],
-        [0.6 * np.cos(2.0 * t), 0.0, 0.0],
-        [0.0, 0.0, -0.1 * w * w * np.sin(w * t)],
-        [-1.2 * np.sin(2.0 * t), 0.0, 0.0],
-    )
 
 
 def start(robot, rng):
@@ -71,7 +59,7 @@ class Held:
 
 
 def simulated(robot, q, v, tau, integrator="rk4"):
-    base = rd.BasePath.from_function(swinging) if robot.base == "moving" else None
+    base = rd.BasePath.from_function(heaving) if robot.base == "moving" else None
     return rd.simulate(
         robot, Held(tau), q0=q, v0=v, duration=STEP * (len(tau) - 1), step=STEP, base=base,
         integrator=integrator, limits="ignore",
@@ -256,7 +244,7 @@ def test_gradient_through_the_ground():
 def test_gradients_of_many_motions_are_those_of_each(base):
     robot = rd.load("double_pendulum", base=base)
     rng = np.random.default_rng(0)
-    path = rd.BasePath.from_function(swinging) if base == "moving" else None
+    path = rd.BasePath.from_function(heaving) if base == "moving" else None
     run = rd.rollout(robot, None, *rng.normal(size=(2, 3, 2)), duration=0.2, step=STEP, base=path)
     by_q, by_v = rng.normal(size=(2, *run.v.shape))
     many = rd.trajectory_gradient(run, q=by_q, v=by_v, parameters=True)
@@ -310,5 +298,5 @@ def test_what_is_no_chain_of_these_steps_is_refused():
     with pytest.raises(rd.ShapeError, match="each speed at each sample"):
         rd.trajectory_gradient(run, q=np.zeros((3, 2)))
     with pytest.raises(rd.ShapeError, match="has a fixed base; load it with base='moving'"):
-        base = rd.BasePath.from_function(swinging)
+        base = rd.BasePath.from_function(heaving)
         rd.step_derivatives(robot, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], base=base)

@@ -104,8 +104,30 @@ LEG = """
 </mujoco>
 """
 
+
+def _finger(side: str, x: str, turn: str, pad: str = "") -> str:
+    """Bodies of a driver with its coupler, and of a spring with the follower."""
+    return f"""
+      <body name="{side}_driver" pos="{x}0.03 0 0.05"{turn}>
+        <inertial pos="0.01 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
+        <joint name="{side}_driver" class="driver"/>
+        <body name="{side}_coupler" pos="0.03 0 0.01">
+          <inertial pos="0.005 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
+          <joint name="{side}_coupler"/>
+        </body>
+      </body>
+      <body name="{side}_spring" pos="{x}0.015 0 0.06"{turn}>
+        <inertial pos="0.01 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
+        <joint name="{side}_spring" class="spring"/>
+        <body name="{side}_follower" pos="0.03 0.002 0.04">
+          <inertial pos="0.001 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
+          <joint name="{side}_follower"/>{pad}
+        </body>
+      </body>"""
+
+
 #: Two fingers, each a four-bar closed by a connect, that are driven together.
-GRIPPER = """
+GRIPPER = f"""
 <mujoco model="gripper">
   <compiler angle="radian"/>
   <default>
@@ -117,39 +139,8 @@ GRIPPER = """
     <body name="palm" pos="0 0 0.2">
       <inertial pos="0 0 0.03" mass="0.7" diaginertia="0.0007 0.0006 0.0004"/>
       <joint name="wrist" axis="0 0 1" armature="0.01"/>
-      <body name="right_driver" pos="0.03 0 0.05">
-        <inertial pos="0.01 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
-        <joint name="right_driver" class="driver"/>
-        <body name="right_coupler" pos="0.03 0 0.01">
-          <inertial pos="0.005 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
-          <joint name="right_coupler"/>
-        </body>
-      </body>
-      <body name="right_spring" pos="0.015 0 0.06">
-        <inertial pos="0.01 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
-        <joint name="right_spring" class="spring"/>
-        <body name="right_follower" pos="0.03 0.002 0.04">
-          <inertial pos="0.001 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
-          <joint name="right_follower"/>
-          <site name="right_pad" pos="0 0 0.03"/>
-        </body>
-      </body>
-      <body name="left_driver" pos="-0.03 0 0.05" euler="0 0 3.141592653589793">
-        <inertial pos="0.01 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
-        <joint name="left_driver" class="driver"/>
-        <body name="left_coupler" pos="0.03 0 0.01">
-          <inertial pos="0.005 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
-          <joint name="left_coupler"/>
-        </body>
-      </body>
-      <body name="left_spring" pos="-0.015 0 0.06" euler="0 0 3.141592653589793">
-        <inertial pos="0.01 0 0.02" mass="0.03" diaginertia="4e-6 4e-6 1e-6"/>
-        <joint name="left_spring" class="spring"/>
-        <body name="left_follower" pos="0.03 0.002 0.04">
-          <inertial pos="0.001 0 0.01" mass="0.02" diaginertia="2e-6 3e-6 2e-6"/>
-          <joint name="left_follower"/>
-        </body>
-      </body>
+      {_finger("right", "", "", '<site name="right_pad" pos="0 0 0.03"/>')}
+      {_finger("left", "-", ' euler="0 0 3.141592653589793"')}
     </body>
   </worldbody>
   <equality>

@@ -1,9 +1,9 @@
 """Which cases `make test` leaves to `make test-all`, and which files are begun first.
 
 A law that holds for one linkage of a kind and not for the next is rare, and machine code for all of
-them takes most of the time. So `make test` tries two cases of each law, and none of the tests that
-are marked as slow; `make test-all` all of them. `.ci/run` tries every tenth of the slow cases of
-each law, one at least, and others with the next commit.
+them takes most of the time. So `make test` tries two cases of each law, one where a case takes half
+a second, and none of the tests that are marked as slow; `make test-all` all of them. `.ci/run`
+tries every tenth of the slow cases of each law, one at least, and others with the next commit.
 """
 
 from __future__ import annotations
@@ -31,6 +31,14 @@ LONG = (
 #: So many cases of a law are tried by `make test`, evenly from all, the first one among them.
 CASES = 2
 
+#: Files of laws of which `make test` tries one case: each takes half a second or more.
+COSTLY = {
+    "test_legs.py", "test_loop_constraints.py", "test_loop_kinds.py", "test_loops_with_motors.py",
+    "test_minimal_spatial.py", "test_overconstrained.py", "test_recutting.py",
+    "test_robots_over_symbols.py", "test_rotors.py", "test_rounded_linkages.py",
+    "test_sdf_trees.py", "test_time.py",
+}  # fmt: skip
+
 
 def slow_cases(items):
     """Those of pytest's items that name a giant, or are beyond the first few cases of a law."""
@@ -39,8 +47,8 @@ def slow_cases(items):
     for item in items:
         if item not in slow and "/laws/" in item.path.as_posix():
             laws[item.path, item.name.partition("[")[0]].append(item)
-    for cases in laws.values():
-        every = -(-len(cases) // CASES)
+    for (path, _), cases in laws.items():
+        every = -(-len(cases) // (1 if path.name in COSTLY else CASES))
         slow.update(item for k, item in enumerate(cases) if k % every)
     return slow
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import math
 import os
 import pickle
 import sys
@@ -14,6 +13,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from support.motions import heaving
 
 import robodyn as rd
 from robodyn import urdf
@@ -22,13 +22,6 @@ from robodyn.simulation import EventRecord
 from robodyn.simulation.trajectory.files.validity import check_contents
 
 STATES = ("t", "q", "v", "a", "tau")
-
-
-def wobble(t):
-    s, c = math.sin(3 * t), math.cos(3 * t)
-    return rd.BaseMotion.from_world(
-        (s, 0, 0), (0, 0, 0, 1), (3 * c, 0, 0), (0, 0, 0), (-9 * s, 0, 0)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +40,7 @@ def carried():
     """A moving base, a driven joint, external wrenches that change, and an event."""
     robot = rd.load("double_pendulum", base="moving")
     run = rd.simulate(
-        robot, lambda t, q, v: [0.1, 0.2], base=wobble, duration=0.05,
+        robot, lambda t, q, v: [0.1, 0.2], base=heaving, duration=0.05,
         wrenches=lambda t, q, v: {"lower": np.arange(6.0) * t},
         controlled={"shoulder": lambda t: (t**3, 3 * t**2, 6 * t)},
     )  # fmt: skip
