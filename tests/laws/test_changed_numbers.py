@@ -144,6 +144,20 @@ def test_motors_are_numbers_but_for_where_they_are(coupled):
             assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("gear", [7.0, -7.0])
+def test_friction_that_is_set_is_that_of_joint_and_motor_together(gear):
+    """Where it is less than that of the motor alone, this gives way."""
+    motor = rd.Actuator(gear, 0.01, viscous=0.01, coulomb=0.02)
+    robot = rd.load("double_pendulum", actuators={"elbow": motor})
+    for total in (5.0, 0.05):
+        given = {"elbow.damping": total, "elbow.friction": 0.9 * total}
+        copy = robot.with_(parameters=given)
+        found = dict(zip(copy.dynamic_parameter_names, copy.dynamic_parameters, strict=True))
+        assert {name: found[name] for name in given} == pytest.approx(given)
+        force = copy.passive_forces([0.0, 0.0], [0.0, 100.0])[1]
+        assert force == pytest.approx(-100.9 * total, rel=1e-6)
+
+
 def test_motors_and_springs_that_change_the_shape():
     pendulum = rd.load("double_pendulum")
     driven = pendulum.with_(actuators={"elbow": rd.Actuator(4.0, 1e-3)})

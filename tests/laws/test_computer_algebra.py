@@ -105,6 +105,7 @@ def choices():
         rd.sin(x) * rd.cos(y) + rd.exp(x) / rd.cosh(y) - rd.tanh(x) * rd.sinh(y),
         rd.arctan2(y, x) + rd.log(1.0 + x * x) + rd.arctan(x),
         rd.where(x <= y, x, y),
+        rd.where(x < y, x, 3.0) + rd.where(y <= x, y, 5.0),
     ]
     edges = tuple(edge_of(graph, value) for value in results)
     ports = (Port("x", (2,)),), (Port("f", (len(edges),)),)

@@ -76,6 +76,22 @@ def test_between_sliding_and_sticking(angle, part):
     assert (abs(after[0]) < 1e-12) == (part > 1.0)
 
 
+def test_what_code_leaves_to_numbers_sticks_within_the_cone_and_slides_beyond():
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        A, n, u = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+        W, n = 4.0 * np.eye(3) + 0.3 * A @ A.T, n / np.linalg.norm(n)
+        u -= (u @ n + 1.0) * n  # it approaches with 1 m/s
+        stick = -np.linalg.solve(W, u)
+        bound = np.linalg.norm(np.cross(n, stick)) / (stick @ n)
+        assert with_friction(u, W, n, 0.0, 1.01 * bound).sticks
+        slides = with_friction(u, W, n, 0.0, 0.99 * bound)
+        assert not slides.sticks
+        across = np.linalg.norm(np.cross(n, slides.impulse))
+        assert across <= 0.99 * bound * (slides.impulse @ n) * (1.0 + 1e-12)
+        np.testing.assert_allclose((u + W @ slides.impulse) @ n, 0.0, atol=1e-12)
+
+
 def test_a_body_that_is_driven_along_the_floor_does_not_stick():
     """Nothing can end its slip, so that friction is that of sliding, however great."""
     text = """<robot name="r"><link name="ground"/><link name="cart"/><link name="foot"><inertial>

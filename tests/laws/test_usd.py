@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 
 import numpy as np
 import pytest
-from laws.test_written_sdf import check_read_back, loaded
+from laws.test_written_sdf import check_read_back, close, loaded
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.description import Pose
 
 pxr = pytest.importorskip("pxr")
 from pxr import Gf, Usd, UsdGeom, UsdPhysics  # noqa: E402
@@ -56,7 +58,15 @@ def test_random_trees(seed, tmp_path):
     rng = np.random.default_rng(seed)
     kinds = ["planar", "cylindrical", "spherical", "prismatic", "revolute", "continuous"]
     rng.shuffle(kinds)
-    robot = rd.load(random_mechanism(rng, kinds))
+    mechanism = random_mechanism(rng, kinds)
+    turned = [
+        dataclasses.replace(
+            x,
+            inertia=dataclasses.replace(x.inertia, origin=Pose(x.inertia.origin.xyz, (0.3, k, 2))),
+        )
+        for k, x in enumerate(mechanism.links)
+    ]
+    robot = rd.load(dataclasses.replace(mechanism, links=tuple(turned)))
     check_read_back(robot, written(robot, tmp_path, "robot.usd")[0])
 
 
@@ -90,6 +100,45 @@ def test_a_file_of_another_program(tmp_path):
     assert robot.mass_matrix([0.0])[0, 0] == pytest.approx(2.03, rel=1e-7)
     assert robot.gravity_forces([0.5])[0] == pytest.approx(2.0 * 9.81 * np.sin(0.5), rel=1e-7)
     assert np.allclose([robot.lower_limits[0], robot.upper_limits[0]], [-np.pi / 2, np.pi / 4])
+
+
+def test_drives_and_masses_in_units_of_another_program(tmp_path):
+    """A unit of mass of half a kilogram, one of length of a centimetre, and angles in degrees."""
+    made = stage(tmp_path, up="Z")
+    UsdPhysics.SetStageKilogramsPerUnit(made, 0.5)
+    drive = UsdPhysics.DriveAPI.Apply(made.GetPrimAtPath("/World/hinge"), "angular")
+    drive.CreateStiffnessAttr(40.0)
+    drive.CreateDampingAttr(3.0)
+    drive.CreateMaxForceAttr(800.0)
+    drive.CreateTargetPositionAttr(20.0)
+    made.GetRootLayer().Save()
+    robot = rd.load(tmp_path / "made.usda")
+    torque, degree = 0.5 * 0.01**2, np.pi / 180.0
+    (joint,) = (x for x in robot.mechanism.joints if x.name == "hinge")
+    assert joint.stiffness == pytest.approx(40.0 * torque / degree, rel=1e-6)
+    assert joint.damping == pytest.approx(3.0 * torque / degree, rel=1e-6)
+    assert joint.rest == pytest.approx(20.0 * degree, rel=1e-6)
+    assert joint.limits.effort == pytest.approx(800.0 * torque, rel=1e-6)
+    assert robot.mass_matrix([0.0])[0, 0] == pytest.approx(1.0 + 300.0 * torque, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["universal", "revolute", "prismatic"])
+def test_a_joint_from_the_outer_body_to_the_inner_one(kind, tmp_path):
+    """It moves the outer body the other way, and the second axis comes first."""
+    mechanism = random_mechanism(np.random.default_rng(2), [kind])
+    (joint,) = mechanism.joints
+    joint = dataclasses.replace(joint, axis=(0.6, 0.0, 0.8), axis2=(0.8, 0.0, -0.6))
+    robot = rd.load(dataclasses.replace(mechanism, joints=(joint,)))
+    path, _ = written(robot, tmp_path)
+    made = Usd.Stage.Open(str(path))
+    (prim,) = (x for x in made.Traverse() if x.GetCustomDataByKey("name") == "joint0")
+    ends = UsdPhysics.Joint(prim).GetBody0Rel(), UsdPhysics.Joint(prim).GetBody1Rel()
+    for relation, targets in zip(ends, [x.GetTargets() for x in ends[::-1]], strict=True):
+        relation.SetTargets(targets)
+    made.GetRootLayer().Save()
+    q, places = np.array([0.4, -0.7])[: robot.nq], {"relative_to": "link0"}
+    there = loaded(path).frame_pose(q[::-1], "link1", **places)
+    close(there @ robot.frame_pose(q, "link1", **places), np.eye(4))
 
 
 def test_shapes_without_masses_are_refused_in_words(tmp_path):

@@ -12,8 +12,9 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.description import Mimic
+from robodyn.description import Actuator, Limits, Mimic
 from robodyn.joints import joint_kind
+from robodyn.urdf.sdf.write import sdf_text
 
 #: Rounding of poses that are multiplied up to the posture that is drawn.
 close = close_within(1e-10, least=1e-3)
@@ -109,6 +110,38 @@ def test_a_posture_that_is_not_zero(tmp_path):
     for link in ("left_upper", "right_upper"):
         if link in robot.link_names:
             close(again.frame_pose(moved, link), robot.frame_pose(q2, link))
+
+
+def test_any_posture_may_be_drawn():
+    """Springs, limits, mimics and both axes of a universal joint count from there."""
+    rng = np.random.default_rng(3)
+    kinds = ["revolute", "prismatic", "universal", "continuous", "helical", "revolute"]
+    changes = {
+        "joint0": {"stiffness": 5.0, "rest": 0.2, "limits": Limits(-1.0, 1.5)},
+        "joint1": {"stiffness": 3.0, "rest": -0.4, "limits": Limits(upper=1.8)},
+        "joint5": {"mimic": Mimic("joint0", -0.5, 0.2)},
+    }
+    plain = random_mechanism(rng, kinds)
+    joints = [dataclasses.replace(x, **changes.get(x.name, {})) for x in plain.joints]
+    motor = Actuator(-7.0, 0.004, viscous=1e-3, coulomb=1e-2)
+    mechanism = dataclasses.replace(
+        plain, joints=tuple(joints), actuators=(("joint0", motor), ("joint3", motor))
+    )
+    robot = rd.load(mechanism, rotor_model="armature")
+    q, dq, v, tau = rng.uniform(0.2, 0.9, (4, robot.nq))
+    text, _ = sdf_text(
+        mechanism,
+        fixed_base=True,
+        gravity=robot.gravity,
+        positions=robot.joint_positions(q),
+        poses={name: robot.frame_pose(q, name) for name in robot.link_names},
+    )
+    again = loaded(text, rotor_model="armature")
+    assert again.joint_names == robot.joint_names
+    close(again.forward_dynamics(dq, v, tau), robot.forward_dynamics(q + dq, v, tau))
+    limits = {x.name: x.limits for x in again.mechanism.joints}
+    close([limits["joint0"].lower, limits["joint0"].upper], np.array([-1.0, 1.5]) - q[0])
+    close(limits["joint1"].upper, 1.8 - q[1])
 
 
 def test_followers_and_gears(tmp_path):

@@ -101,6 +101,15 @@ def test_a_sample_at_the_same_instant_again_changes_nothing():
     np.testing.assert_array_equal(tau[2], tau[3])
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.1])
+def test_samples_are_taken_and_act_at_instants_that_are_rounded(delay):
+    """0.3 / 0.1 is less than three, and 0.1 + 0.2 more than 0.3."""
+    t = [round(0.1 * k, 1) for k in range(11)]
+    digital = Sampled(lambda t, q, v: np.full(2, t), period=0.1, delay=delay)
+    expected = np.maximum(np.array(t) - delay, 0.0)
+    np.testing.assert_allclose(asked(digital, t), np.stack([expected] * 2, 1), atol=1e-12)
+
+
 def test_speeds_are_filtered_before_the_controller_sees_them(double):
     seen = []
 
