@@ -10,14 +10,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
-from robodyn.description.couplings import branches
 from robodyn.equations.closed_form.linkage import Linkage, Posture
-from robodyn.equations.loops.closing import coupled, frame_closure
 from robodyn.equations.loops.closure_rows import Closure
-from robodyn.equations.loops.constraint import Related
-from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
-from robodyn.equations.quantities.common.setup import Setup
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.force_elements import acts
 from robodyn.joints.common.evaluate import evaluate, places_of
@@ -26,7 +21,7 @@ from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
 from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
 from robodyn.model.mass_checks import mass_diagonals_at
 from robodyn.model.model import Model, model_of
-from robodyn.model.model_setup import drives_of, effective_mechanism
+from robodyn.model.model_setup import constraints_of, drives_of, effective_mechanism
 from robodyn.model.settings import Settings
 
 Loop = PlanarLoop | SpatialLoop
@@ -83,29 +78,13 @@ def minimal_model(
         linkages=linkages,
         followers=tree_form.bodies.followers,
     )
-    setup = _with_constraints_of_users(tree_form, bodies, settings)
-    setup = dataclasses.replace(setup, idle_rows=idle_rows)
+    # of these, loops have no constraints any more
+    others = constraints_of(
+        bodies, tree_form.mechanism, tree_form.effective, settings.snap(tree.cuts)
+    )
+    setup = dataclasses.replace(tree_form.setup, model=bodies, idle_rows=idle_rows, **others)
     posture = _posture_beside(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
     return model_of(tree_form.mechanism, effective, settings, tree, setup, posture)
-
-
-def _with_constraints_of_users(
-    tree_form: Model, bodies: MechanismModel, settings: Settings
-) -> Setup:
-    """The mechanism for equations, with the constraints that are not those of cut joints."""
-    setup, effective = tree_form.setup, tree_form.effective
-    between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
-    return dataclasses.replace(
-        setup,
-        model=bodies,
-        closures=tuple(
-            frame_closure(bodies, x, settings.snap(tree_form.tree.cuts)) for x in between
-        ),
-        coupled=tuple(
-            coupled(bodies, x, *branches(tree_form.mechanism, x)) for x in effective.couplings
-        ),
-        constraints=tuple(Related.of(bodies, x.given) for x in setup.constraints),
-    )
 
 
 def own_coordinates(

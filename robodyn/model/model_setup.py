@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from robodyn.description import Mechanism
 from robodyn.description.coupled_motors import motor_ratios
@@ -72,9 +73,9 @@ def setup_of(
         followers=_followers(tree, effective),
     )
     cuts = tuple(closure(bodies, cut, snap) for cut in tree.cuts)
-    between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
-    _check_world(between, bodies, settings)
-    closures = (*cuts, *(frame_closure(bodies, x, snap) for x in between))
+    others = constraints_of(bodies, mechanism, effective, snap)
+    _check_world(effective, bodies, settings)
+    closures = (*cuts, *others.pop("closures"))
     spinning = {rotor.name for rotor in mechanism.rotors}
     return Setup(
         model=bodies,
@@ -85,11 +86,7 @@ def setup_of(
         floating=settings.base == "floating",
         link_elements=effective.link_elements,
         closures=closures,
-        coupled=tuple(
-            coupled(bodies, coupling, *branches(mechanism, coupling))
-            for coupling in effective.couplings
-        ),
-        constraints=tuple(Related.of(bodies, x) for x in effective.constraints if x not in between),
+        **others,
         cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
         ground=grounds_of(bodies, settings),
         laws=_laws_on(bodies, forces),
@@ -97,6 +94,19 @@ def setup_of(
         motor_friction=motor_friction_of(effective, bodies) if passive else (),
         free_rotors=tuple(body.index for body in bodies if body.description.name in spinning),
     )
+
+
+def constraints_of(
+    bodies: MechanismModel, mechanism: Mechanism, effective: Mechanism, snap: float
+) -> dict[str, Any]:
+    """Constraints that are not those of cut joints, as fields of a `Setup`."""
+    between = [x for x in effective.constraints if isinstance(x, TracedFrameConstraint)]
+    others = [x for x in effective.constraints if x not in between]
+    return {
+        "closures": tuple(frame_closure(bodies, x, snap) for x in between),
+        "coupled": tuple(coupled(bodies, x, *branches(mechanism, x)) for x in effective.couplings),
+        "constraints": tuple(Related.of(bodies, x) for x in others),
+    }
 
 
 def _followers(tree: SpanningTree, effective: Mechanism) -> tuple[ExplicitLinkage, ...]:
@@ -113,11 +123,11 @@ def _followers(tree: SpanningTree, effective: Mechanism) -> tuple[ExplicitLinkag
     )
 
 
-def _check_world(
-    between: Iterable[TracedFrameConstraint], bodies: MechanismModel, settings: Settings
-) -> None:
+def _check_world(effective: Mechanism, bodies: MechanismModel, settings: Settings) -> None:
     """Check that nothing connects a moving base with the world."""
-    for given in between:
+    for given in effective.constraints:
+        if not isinstance(given, TracedFrameConstraint):
+            continue
         if settings.base == "moving" and WORLD in given.links and WORLD not in bodies.frames:
             raise SettingsError(
                 f"constraint {given.name!r} holds a link in the world, and base='moving' is moved "
