@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.parts.posture_picture import PosturePicture
-from robodyn.pictures.animation import animate, check_video
+from robodyn.pictures.stick_drawing import animate, check_video
 from robodyn.pictures.stick_figure import StickFigure
 from robodyn.simulation.trajectory.computed_fields import samples_of
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS
