@@ -277,7 +277,7 @@ class Function(Generic[Result]):
         >>> import robodyn as rd
         >>> f = rd.load("double_pendulum").function("mass_matrix").casadi()
         >>> f
-        Function(mass_matrix:(q[2])->(mass_matrix[2x2]) SXFunction)
+        Function(mass_matrix:(q[2])->(M[2x2]) SXFunction)
         """
         from robodyn.codegen.computer_algebra import casadi_function
 
@@ -300,9 +300,9 @@ class Function(Generic[Result]):
         Examples
         --------
         >>> import robodyn as rd
-        >>> found = rd.load("double_pendulum").function("gravity_forces").sympy()
-        >>> sorted(found), sorted(map(str, found["gravity_forces"].free_symbols))
-        (['gravity_forces', 'q'], ['q_0', 'q_1'])
+        >>> found = rd.load("double_pendulum").function("mass_matrix").sympy()
+        >>> sorted(found), found["M"].free_symbols  # of the angle between both links alone
+        (['M', 'q'], {q_1})
         """
         from robodyn.codegen.computer_algebra import sympy_matrices
 

@@ -92,7 +92,7 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
     >>> import robodyn as rd
     >>> out = pathlib.Path(tempfile.mkdtemp(), "five_bar.xml")
     >>> lost = rd.convert(rd.load("five_bar"), out).lost
-    >>> print(lost[-1])
+    >>> print(lost[1])
     limits of speed (left_drive, right_drive) are left out
     """
     out = as_path("path", path)
