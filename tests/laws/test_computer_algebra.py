@@ -77,6 +77,8 @@ def test_names_and_shapes():
     assert there.size_out(0) == (6, robot.nv)
     pose = robot.function("frame_pose", frame="lower").casadi()
     assert pose.size_out(0) == (4, 4)
+    slopes = rd.load("double_pendulum").function("mass_matrix").jacobian("q")
+    close(slopes.casadi()([0.3, -0.5]).full().reshape(2, 2, 2), slopes([0.3, -0.5]))
 
 
 def test_symbols_of_the_description_are_inputs():

@@ -12,7 +12,7 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.description import Pose
+from robodyn.description import Limits, Pose
 
 pxr = pytest.importorskip("pxr")
 from pxr import Gf, Usd, UsdGeom, UsdPhysics  # noqa: E402
@@ -66,8 +66,22 @@ def test_random_trees(seed, tmp_path):
         )
         for k, x in enumerate(mechanism.links)
     ]
-    robot = rd.load(dataclasses.replace(mechanism, links=tuple(turned)))
-    check_read_back(robot, written(robot, tmp_path, "robot.usd")[0])
+    values = {
+        "stiffness": 5.0, "rest": 0.2, "damping": 0.3, "friction": 0.4, "armature": 0.1,
+        "limits": Limits(-1.0, 1.5, 2.0, 30.0),
+    }  # fmt: skip
+    single = [x.name for x in mechanism.joints if x.nv == 1]
+    joints = [
+        dataclasses.replace(x, **values) if x.name in single[1:] else x for x in mechanism.joints
+    ]
+    robot = rd.load(dataclasses.replace(mechanism, links=tuple(turned), joints=tuple(joints)))
+    path, _ = written(robot, tmp_path, "robot.usd")
+    check_read_back(robot, path)
+    there = {x.name: x for x in loaded(path).mechanism.joints}
+    for name in single[1:]:
+        found = [getattr(there[name], x) for x in values if x != "limits"]
+        close(found, [x for x in values.values() if not isinstance(x, Limits)])
+        close(*(dataclasses.astuple(x) for x in (there[name].limits, values["limits"])))
 
 
 def stage(folder, units=0.01, up="Y"):
