@@ -26,7 +26,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.simulation.control import running_controller
+from robodyn.simulation.control import callbacks, running_controller
 from robodyn.simulation.control.compile_controller import NumbaCode, compile_controller
 from robodyn.simulation.control.controller import Stateless
 from robodyn.simulation.step import compiled_motion
@@ -207,7 +207,7 @@ def test_a_controller_that_numba_has_compiled(monkeypatch):
     q0 = np.array([[0.3, 0.2], [1.0, -0.5], [0.1, 0.1]])
     plain = [run(robot, law, q0=q) for q in q0]
     assert isinstance(compile_controller(robot, compiled).code.function, NumbaCode)
-    monkeypatch.setattr(running_controller, "checked_forces", None)  # Python is not asked
+    monkeypatch.setattr(callbacks, "checked_forces", None)  # Python is not asked
     many = rd.rollout(robot, compiled, q0, 0.0 * q0, duration=0.05, limits="ignore")
     for k in range(3):
         one = run(robot, compiled, q0=q0[k])

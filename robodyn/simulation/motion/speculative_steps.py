@@ -98,11 +98,13 @@ class SpeculativeSteps:
             m.controller_state[0] = m.controller.layout.row(self._controller.state)
             m.tau[0] = self._controller.applied
         try:
-            m.fill_tables(k)
+            sampled = m.sampled_inputs(k)
         except Exception:
             # an error of a path at instants that the motion may never reach: numbers will raise it
             self._not_before = k + LONGEST_BLOCK
             return 0
+        if sampled is not None:
+            m.load_tables(k, *sampled)
         m.begin_samples(k)
         count = m.advance_from(k, count, state, bool(self._held))
         self.q[count], self.v[count] = m.q[0], m.v[0]

@@ -192,14 +192,14 @@ class CompiledMotion:
         """Write samples of every step from ``first`` on to the start of the same arrays again."""
         self._arguments.set(before=first)
 
-    def fill_tables(self, first: int) -> int:
-        """Fill the tables from ``first`` on, unless they hold the next step.
+    def sampled_inputs(self, first: int) -> tuple[int, LoadsAt | None, list[Table]] | None:
+        """Functions of time at as many steps from ``first`` on as the tables hold.
 
-        If a function of time raises an exception, nothing is changed. Returns the last instant.
+        Returns the instant after the last one, loads and signals; ``None`` if the tables have them.
         """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
-            return self._tabled[1] - 1
+            return None
         stop, loads = min(first + self._rows, len(self._times)), None
         signals: list[Table] = []
         if self._loaded:
@@ -207,8 +207,17 @@ class CompiledMotion:
             loads = self._loads.at(at[: stop - first].reshape(-1))
         if self.controller is not None:
             signals = self.controller.tables(self._times, first, stop)
-        self.load_tables(first, stop, loads, signals)
-        return stop - 1
+        return stop, loads, signals
+
+    def fill_tables(self, first: int) -> int:
+        """Fill the tables from ``first`` on, unless they hold the next step.
+
+        If a function of time raises an exception, nothing is changed. Returns the last instant.
+        """
+        sampled = self.sampled_inputs(first)
+        if sampled is not None:
+            self.load_tables(first, *sampled)
+        return self._tabled[1] - 1
 
     def load_tables(
         self, first: int, stop: int, loads: LoadsAt | None, signals: Sequence[Table]

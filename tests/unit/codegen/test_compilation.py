@@ -311,8 +311,8 @@ def test_what_a_thread_of_its_own_raises_comes_through():
 ENDING = """
 import os
 import threading
-from robodyn.codegen.llvm.compilation import recipe
-begun, compile_ = threading.Event(), recipe.object_code
+from robodyn.codegen.llvm.target import target
+begun, compile_ = threading.Event(), target.object_code
 def object_code(*given):
     begun.set()
     code = compile_(*given)
@@ -320,7 +320,7 @@ def object_code(*given):
     return code
 f = robot.function("forward_dynamics").jacobian("q")
 robot.gravity_forces(q)
-recipe.object_code = object_code
+target.object_code = object_code
 threading.Thread(target=f, args=(q, v, v), daemon=True).start()
 begun.wait()
 """
