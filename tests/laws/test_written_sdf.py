@@ -153,6 +153,20 @@ def test_followers_and_gears(tmp_path):
     check_read_back(robot, written(robot, tmp_path)[0])
 
 
+def test_joints_called_as_links_or_as_the_joint_to_the_world(tmp_path):
+    """SDF has one list of names: the follower names its leader as it is called there."""
+    scara = rd.load("scara").mechanism
+    first, second, *others = scara.joints
+    first = dataclasses.replace(first, name=first.child)
+    second = dataclasses.replace(second, name="world_fixed", mimic=Mimic(first.name, -0.5, 0.2))
+    robot = rd.load(dataclasses.replace(scara, joints=(first, second, *others)))
+    path, lost = written(robot, tmp_path)
+    assert any(f"is called {first.name + '_joint'!r}" in line for line in lost)
+    again = loaded(path)
+    assert again.dof == robot.dof
+    close(again.mass_matrix(again.neutral()), robot.mass_matrix(robot.neutral()))
+
+
 def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
         rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")
