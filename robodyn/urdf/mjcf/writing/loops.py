@@ -61,7 +61,7 @@ def add_loop(document: Document, bodies: WrittenBodies, loop: Loop, half: str | 
         tendon = document.add("tendon/spatial", name=loop.name)
         for site in _sites(document, bodies, loop, np.zeros(3), "").values():
             add(tendon, "site", site=site)
-        values = {"tendon1": loop.name, "polycoef": np.zeros(5)}
+        values = {"tendon1": tendon.get("name"), "polycoef": np.zeros(5)}
         document.add("equality/tendon", name=f"{loop.name}_length", **values)
     elif loop.kind == fixed.KIND.name:
         sites = _sites(document, bodies, loop, np.zeros(3), "")
@@ -94,9 +94,8 @@ def _join_half(document: Document, bodies: WrittenBodies, loop: Loop, link: str)
     swapped = link == loop.predecessor
     (other, X_PJ), (_, X_LJ) = ends[::-1] if swapped else ends
     motions = bodies.motions_of(loop, swapped, at_world=False)
-    half = bodies.add_body(
-        bodies.of(other), f"{link}_{loop.name}", [(X_PJ, motions)], inverse_pose(X_LJ), link
-    )
+    name = document.unique("body", f"{link}_{loop.name}")
+    half = bodies.add_body(bodies.of(other), name, [(X_PJ, motions)], inverse_pose(X_LJ), link)
     sites = {
         "site1": document.add_site(bodies.of(link), f"{loop.name}_1", X_LJ),
         "site2": document.add_site(half, f"{loop.name}_2", X_LJ),
