@@ -265,6 +265,21 @@ def test_weights_that_one_link_carries(tmp_path):
     check_in_mujoco(robot, text)
 
 
+def test_a_loop_between_the_base_and_a_frame_without_mass(tmp_path):
+    """The link that the frame is fixed to is cut in two."""
+    four_bar = rd.load("four_bar").mechanism
+    (loop,) = rd.load(four_bar).loops
+    cut = next(x for x in four_bar.joints if x.name == loop.name)
+    assert next(x for x in four_bar.links if x.name == cut.child).inertia is None
+    damped = tuple(dataclasses.replace(x, damping=0.3) for x in four_bar.joints)
+    robot = loaded(
+        dataclasses.replace(four_bar, joints=damped), root=cut.parent, rotor_model="armature"
+    )
+    text, lost = written(robot, tmp_path)
+    assert any("one half of link" in line for line in lost)
+    check_in_mujoco(robot, text)
+
+
 def test_bodies_that_cannot_be_are_refused(tmp_path):
     link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
     hinge = rd.Joint("hinge", "continuous", "base", "bob")
