@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
 
 import numpy as np
@@ -171,6 +172,16 @@ def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
         rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")
     assert not [*tmp_path.iterdir()]
+
+
+def test_floating_joints_are_left_out_and_said(tmp_path):
+    """A link that no joint holds is free; what resists it is lost, and said."""
+    links = tuple(rd.Link(x, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for x in ("base", "bob"))
+    joint = rd.Joint("free", "floating", "base", "bob", damping=0.5)
+    robot = rd.load(rd.Mechanism("loose", links, (joint,)))
+    lost = "\n".join(rd.convert(robot, tmp_path / "loose.sdf").lost)
+    assert "floating joints, as links are free without a joint, (free) are left out" in lost
+    assert re.search(r"damping.*joints.*\(free\) are left out", lost)
 
 
 def test_the_command(tmp_path, capsys):

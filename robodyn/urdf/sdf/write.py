@@ -296,11 +296,14 @@ def _unsaid(mechanism: Mechanism, gravity: Sequence[float]) -> Iterator[str]:
     """What stands in no SDF."""
     movers = mechanism.movers
     turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
-    balls = [x.name for x in movers if x.kind == spherical.KIND.name and (x.damping or x.friction)]
+    free = [x.name for x in movers if x.kind == floating.KIND.name]
+    loose = spherical.KIND.name, floating.KIND.name
+    resisted = [x.name for x in movers if x.kind in loose and (x.damping or x.friction)]
     for what, names in (
         ("armature of joints", [x.name for x in movers if x.armature]),
         ("axes and mounts of rotors", turned),
-        ("damping and friction of ball joints", balls),
+        ("floating joints, as links are free without a joint,", free),
+        ("damping and friction of ball and floating joints", resisted),
         ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
         ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
         ("rotors that spin freely", [x.name for x in mechanism.rotors]),
