@@ -280,6 +280,18 @@ def test_a_loop_between_the_base_and_a_frame_without_mass(tmp_path):
     check_in_mujoco(robot, text)
 
 
+def test_limits_of_effort_of_zero_are_left_out(tmp_path):
+    """Many files have them where nobody knew the effort; MuJoCo refuses a range without width."""
+    scara = rd.load("scara").mechanism
+    joints = tuple(
+        dataclasses.replace(x, limits=x.limits and dataclasses.replace(x.limits, effort=0.0))
+        for x in scara.joints
+    )
+    text, lost = written(loaded(dataclasses.replace(scara, joints=joints)), tmp_path)
+    assert mujoco.MjModel.from_xml_string(text).nv == rd.load("scara").nv
+    assert any("limits of effort of zero" in line for line in lost)
+
+
 def test_bodies_that_cannot_be_are_refused(tmp_path):
     link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
     hinge = rd.Joint("hinge", "continuous", "base", "bob")

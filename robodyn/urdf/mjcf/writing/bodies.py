@@ -248,7 +248,7 @@ def _limits(joint: Joint | Loop) -> dict[str, object]:
     if math.isfinite(limits.lower) or math.isfinite(limits.upper):
         bounds = np.clip((limits.lower, limits.upper), -UNLIMITED, UNLIMITED)
         found |= {"limited": "true", "range": bounds}
-    if math.isfinite(limits.effort):
+    if math.isfinite(limits.effort) and limits.effort:  # MuJoCo refuses ranges without width
         effort = -limits.effort, limits.effort
         found |= {"actuatorfrclimited": "true", "actuatorfrcrange": effort}
     return found

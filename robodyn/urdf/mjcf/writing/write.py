@@ -87,7 +87,9 @@ def _unsaid(mechanism: Mechanism) -> Iterator[str]:
     """What stands in no MJCF."""
     movers = mechanism.movers
     quick = [x.name for x in movers if x.limits and math.isfinite(x.limits.velocity)]
+    idle = [x.name for x in movers if x.limits and not x.limits.effort]
     for what, names in (
+        ("limits of effort of zero, which MuJoCo refuses,", idle),
         ("limits of speed", quick),
         ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
         ("rotors that spin freely", [x.name for x in mechanism.rotors]),
