@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
 
 import numpy as np
@@ -238,6 +239,16 @@ def test_where_joints_stand_is_told_for_urdf(tmp_path):
     robot = rd.load("five_bar", near={"left_drive": 0.5, "right_drive": -0.2})
     lost = rd.convert(robot, tmp_path / "bar.urdf").lost
     assert any("near= of robodyn.load): left_drive 0.5" in line for line in lost)
+
+
+def test_floating_joints_are_left_out_and_said(tmp_path):
+    """A link that no joint holds is free; what resists it is lost, and said."""
+    links = tuple(rd.Link(x, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for x in ("base", "bob"))
+    joint = rd.Joint("free", "floating", "base", "bob", damping=0.5)
+    robot = rd.load(rd.Mechanism("loose", links, (joint,)))
+    lost = "\n".join(rd.convert(robot, tmp_path / "loose.usda").lost)
+    assert "floating joints, as links are free without a joint, (free) are left out" in lost
+    assert re.search(r"damping.*joints.*\(free\) are left out", lost)
 
 
 def test_the_command(tmp_path, capsys):

@@ -236,6 +236,62 @@ def test_joints_that_follow_others(tmp_path):
     close(again.bias_forces(q, v), robot.bias_forces(q, v))
 
 
+def test_names_that_parts_of_others_would_take(tmp_path):
+    """The parts of the universal joint `u` are `u_1` and `u_2`, and `u_1` is there."""
+    rng = np.random.default_rng(2)
+    mechanism = random_mechanism(rng, ["universal", "revolute"])
+    joints = tuple(
+        dataclasses.replace(joint, name=name)
+        for joint, name in zip(mechanism.joints, ("u", "u_1"), strict=True)
+    )
+    robot = rd.load(dataclasses.replace(mechanism, joints=joints))
+    check_in_mujoco(robot, written(robot, tmp_path)[0])
+
+
+def test_weights_that_one_link_carries(tmp_path):
+    """All of them, by both halves of a link that a damped loop cuts in two."""
+    four_bar = rd.load("four_bar").mechanism
+    damped = tuple(dataclasses.replace(x, damping=0.3) for x in four_bar.joints)
+    masses = 0.4, 0.3
+    weights = [
+        rd.WeightCompensation(link.name, link.inertia.origin.xyz, mass=mass)
+        for link in four_bar.links
+        if link.inertia is not None
+        for mass in masses
+    ]
+    robot = loaded(dataclasses.replace(four_bar, joints=damped), springs=weights)
+    text, lost = written(robot, tmp_path)
+    assert any("one half of link" in line for line in lost)
+    check_in_mujoco(robot, text)
+
+
+def test_a_loop_between_the_base_and_a_frame_without_mass(tmp_path):
+    """The link that the frame is fixed to is cut in two."""
+    four_bar = rd.load("four_bar").mechanism
+    (loop,) = rd.load(four_bar).loops
+    cut = next(x for x in four_bar.joints if x.name == loop.name)
+    assert next(x for x in four_bar.links if x.name == cut.child).inertia is None
+    damped = tuple(dataclasses.replace(x, damping=0.3) for x in four_bar.joints)
+    robot = loaded(
+        dataclasses.replace(four_bar, joints=damped), root=cut.parent, rotor_model="armature"
+    )
+    text, lost = written(robot, tmp_path)
+    assert any("one half of link" in line for line in lost)
+    check_in_mujoco(robot, text)
+
+
+def test_limits_of_effort_of_zero_are_left_out(tmp_path):
+    """Many files have them where nobody knew the effort; MuJoCo refuses a range without width."""
+    scara = rd.load("scara").mechanism
+    joints = tuple(
+        dataclasses.replace(x, limits=x.limits and dataclasses.replace(x.limits, effort=0.0))
+        for x in scara.joints
+    )
+    text, lost = written(loaded(dataclasses.replace(scara, joints=joints)), tmp_path)
+    assert mujoco.MjModel.from_xml_string(text).nv == rd.load("scara").nv
+    assert any("limits of effort of zero" in line for line in lost)
+
+
 def test_bodies_that_cannot_be_are_refused(tmp_path):
     link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
     hinge = rd.Joint("hinge", "continuous", "base", "bob")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
 
 import numpy as np
@@ -153,10 +154,34 @@ def test_followers_and_gears(tmp_path):
     check_read_back(robot, written(robot, tmp_path)[0])
 
 
+def test_joints_called_as_links_or_as_the_joint_to_the_world(tmp_path):
+    """SDF has one list of names: the follower names its leader as it is called there."""
+    scara = rd.load("scara").mechanism
+    first, second, *others = scara.joints
+    first = dataclasses.replace(first, name=first.child)
+    second = dataclasses.replace(second, name="world_fixed", mimic=Mimic(first.name, -0.5, 0.2))
+    robot = rd.load(dataclasses.replace(scara, joints=(first, second, *others)))
+    path, lost = written(robot, tmp_path)
+    assert any(f"is called {first.name + '_joint'!r}" in line for line in lost)
+    again = loaded(path)
+    assert again.dof == robot.dof
+    close(again.mass_matrix(again.neutral()), robot.mass_matrix(robot.neutral()))
+
+
 def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
         rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")
     assert not [*tmp_path.iterdir()]
+
+
+def test_floating_joints_are_left_out_and_said(tmp_path):
+    """A link that no joint holds is free; what resists it is lost, and said."""
+    links = tuple(rd.Link(x, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for x in ("base", "bob"))
+    joint = rd.Joint("free", "floating", "base", "bob", damping=0.5)
+    robot = rd.load(rd.Mechanism("loose", links, (joint,)))
+    lost = "\n".join(rd.convert(robot, tmp_path / "loose.sdf").lost)
+    assert "floating joints, as links are free without a joint, (free) are left out" in lost
+    assert re.search(r"damping.*joints.*\(free\) are left out", lost)
 
 
 def test_the_command(tmp_path, capsys):

@@ -78,16 +78,17 @@ def sdf_text(
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
     base = mechanism.root or next(_bases(mechanism))
-    if fixed_base and base != WORLD:
-        _add_joint(model, "world_fixed", WORDS[fixed.KIND.name], WORLD, base)
     writer = _Joints(model, mechanism, positions)
+    if fixed_base and base != WORLD:
+        name = writer.free_name("world_fixed")
+        _add_joint(model, name, WORDS[fixed.KIND.name], WORLD, base)
     for name, joint in frames.items():
         _add_frame(model, name, joint)
     for mover in mechanism.movers:
         if mover not in frames.values() and mover.kind != floating.KIND.name:
             writer.add(mover)
     for coupling in mechanism.couplings:
-        _add_gearbox(model, mechanism, coupling)
+        _add_gearbox(model, mechanism, coupling, writer.free_name(coupling.name))
     etree.indent(root)
     lost += [*writer.lost, *_unsaid(mechanism, gravity)]
     return etree.tostring(root, encoding="unicode") + "\n", lost
@@ -100,15 +101,18 @@ class _Joints:
         self.lost: list[str] = []
         self._model, self._positions = model, positions
         self._actuators = dict(mechanism.actuators)
-        self._links = {link.name for link in mechanism.links}
-
-    def _name(self, wanted: str) -> str:
-        """A name that no link has: SDF has one list of names."""
-        name = wanted
-        while name in self._links:
-            name += "_joint"
-        if name != wanted:
+        links = {link.name for link in mechanism.links}
+        self._taken = {WORLD, *links, *(mover.name for mover in mechanism.movers)}
+        self._names = {mover.name: mover.name for mover in mechanism.movers}
+        for wanted in sorted(links & self._names.keys()):
+            name = self._names[wanted] = self.free_name(wanted)
             self.lost.append(f"joint {wanted!r} is called {name!r}: SDF has a link of its name")
+
+    def free_name(self, name: str) -> str:
+        """A name that no link, frame or joint has: SDF has one list of names."""
+        while name in self._taken:
+            name += "_joint"
+        self._taken.add(name)
         return name
 
     def add(self, mover: Joint | Loop) -> None:
@@ -117,7 +121,7 @@ class _Joints:
         if mover.kind == distance.KIND.name:
             self._add_distance(mover, parent, child)
             return
-        joint = _add_joint(self._model, self._name(mover.name), WORDS[mover.kind], parent, child)
+        joint = _add_joint(self._model, self._names[mover.name], WORDS[mover.kind], parent, child)
         if isinstance(mover, Loop):
             _add_pose(joint, mover.X_successor.matrix)
         kind = joint_kind(mover.kind)
@@ -165,8 +169,9 @@ class _Joints:
             elif tag in ("lower", "upper"):
                 _text(limit, tag, math.copysign(UNLIMITED, value))
         if isinstance(mover, Joint) and mover.mimic is not None:
-            mimic, ratio = _add(axis, "mimic", joint=mover.mimic.joint), mover.mimic.multiplier
-            leader = float(np.ravel(self._positions.get(mover.mimic.joint, 0.0))[0])
+            other = mover.mimic.joint
+            mimic, ratio = _add(axis, "mimic", joint=self._names[other]), mover.mimic.multiplier
+            leader = float(np.ravel(self._positions.get(other, 0.0))[0])
             _text(mimic, "multiplier", ratio)
             _text(mimic, "offset", mover.mimic.offset + ratio * leader - at)
             _text(mimic, "reference", 0.0)
@@ -237,11 +242,11 @@ def _add_frame(model: Any, name: str, joint: Joint) -> None:
     _add_pose(frame, X)
 
 
-def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling) -> None:
+def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling, name: str) -> None:
     """``theta_2 = -ratio theta_1``, both about the axes of their hinges."""
     (over,), (under,) = branches(mechanism, coupling)
     joints = {joint.name: joint for joint in mechanism.joints}
-    gearbox = _add_joint(model, coupling.name, "gearbox", coupling.predecessor, coupling.successor)
+    gearbox = _add_joint(model, name, "gearbox", coupling.predecessor, coupling.successor)
     _text(gearbox, "gearbox_ratio", -coupling.ratio)
     _text(gearbox, "gearbox_reference_body", joints[under].parent)
     for tag, name in (("axis", under), ("axis2", over)):
@@ -291,11 +296,14 @@ def _unsaid(mechanism: Mechanism, gravity: Sequence[float]) -> Iterator[str]:
     """What stands in no SDF."""
     movers = mechanism.movers
     turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
-    balls = [x.name for x in movers if x.kind == spherical.KIND.name and (x.damping or x.friction)]
+    free = [x.name for x in movers if x.kind == floating.KIND.name]
+    loose = spherical.KIND.name, floating.KIND.name
+    resisted = [x.name for x in movers if x.kind in loose and (x.damping or x.friction)]
     for what, names in (
         ("armature of joints", [x.name for x in movers if x.armature]),
         ("axes and mounts of rotors", turned),
-        ("damping and friction of ball joints", balls),
+        ("floating joints, as links are free without a joint,", free),
+        ("damping and friction of ball and floating joints", resisted),
         ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
         ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
         ("rotors that spin freely", [x.name for x in mechanism.rotors]),

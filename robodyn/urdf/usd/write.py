@@ -268,10 +268,12 @@ def _unknown(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
 def _unsaid(mechanism: Mechanism) -> Iterator[str]:
     """What stands in no USD."""
     movers = mechanism.movers
+    free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = [x for x in movers if joint_kind(x.kind).nv > 1]
     rotors = [name for name, motor in mechanism.actuators if motor.rotor_inertia]
     geared = [name for name, motor in mechanism.actuators if motor.gear_ratio != 1.0]
     for what, names in (
+        ("floating joints, as links are free without a joint,", free),
         ("damping, friction and armature of joints with several freedoms",
          [x.name for x in loose if x.damping or x.friction or x.armature]),
         ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),

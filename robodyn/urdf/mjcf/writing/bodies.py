@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,6 +51,9 @@ class WrittenBodies:
         self._coupled = {joint for x in mechanism.transmissions for joint in x.joints}
         self._inertias = {link.name: link.inertia for link in mechanism.links}
         self._bodies: dict[str, Any] = {WORLD: document.world}
+        self._parts: dict[str, list[Any]] = {}
+        document.reserve("joint", (mover.name for mover in mechanism.movers))
+        document.reserve("body", (WORLD, *self._inertias))
         self._massless: list[str] = []
         self._add_tree(tree, joined)
         if self._massless:
@@ -61,6 +65,10 @@ class WrittenBodies:
     def of(self, link: str) -> Any:
         """The body of a link."""
         return self._bodies[link]
+
+    def parts(self, link: str) -> list[Any]:
+        """The body of a link, and its other halves."""
+        return self._parts[link]
 
     def has_mass(self, link: str) -> bool:
         """Whether a link has mass."""
@@ -116,6 +124,10 @@ class WrittenBodies:
         if not drawn.size and joint_kind(joint.kind).nq:
             drawn = np.zeros(joint_kind(joint.kind).nq)
         found = motions_of(joint, drawn, reversed_=reversed_, at_world=at_world)
+        for k, motion in enumerate(found):
+            if motion.name != joint.name:
+                name = self._document.unique("joint", motion.name)
+                found[k] = dataclasses.replace(motion, name=name)
         if len(found) > 1:
             parts = ", ".join(sorted(x.name for x in found))
             self._document.lost.append(f"joint {joint.name!r} ({joint.kind}) is written as {parts}")
@@ -168,6 +180,7 @@ class WrittenBodies:
     def _add_inertia(self, name: str, body: Any, link: str) -> None:
         """Mass and moments about principal axes, before the joints of a body."""
         inertia, share = self._inertias[link], 1.0 / self._shares.get(link, 1)
+        self._parts.setdefault(link, []).append(body)
         moves = len(body) > 0
         if inertia is not None and inertia.mass:
             moments, axes = _principal(link, inertia)
@@ -235,7 +248,7 @@ def _limits(joint: Joint | Loop) -> dict[str, object]:
     if math.isfinite(limits.lower) or math.isfinite(limits.upper):
         bounds = np.clip((limits.lower, limits.upper), -UNLIMITED, UNLIMITED)
         found |= {"limited": "true", "range": bounds}
-    if math.isfinite(limits.effort):
+    if math.isfinite(limits.effort) and limits.effort:  # MuJoCo refuses ranges without width
         effort = -limits.effort, limits.effort
         found |= {"actuatorfrclimited": "true", "actuatorfrcrange": effort}
     return found

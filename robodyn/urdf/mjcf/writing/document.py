@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class Document:
     def __init__(self, name: str, gravity: Sequence[float]) -> None:
         self.lost: list[str] = []
         self.root = etree.Element("mujoco", model=name)
-        self._sites: set[str] = set()
+        self._taken: dict[str, set[str]] = {}
         self._sections: dict[str, Any] = {}
         self.add("compiler", **COMPILER)
         self.add("option", **OPTION, gravity=tuple(gravity))
@@ -50,15 +50,30 @@ class Document:
         return self._sections[name]
 
     def add(self, path: str, **values: object) -> Any:
-        """Add an element to a section, as ``"equality/weld"``, or to the root."""
+        """Add an element to a section, as ``"equality/weld"``, or to the root.
+
+        Its name is made unique in the section.
+        """
         section, _, tag = path.rpartition("/")
+        if section:
+            values["name"] = self.unique(section, str(values["name"]))
         return add(self._section(section) if section else self.root, tag, **values)
+
+    def reserve(self, what: str, names: Iterable[str]) -> None:
+        """Keep names for what has them already."""
+        self._taken.setdefault(what, set()).update(names)
+
+    def unique(self, what: str, name: str) -> str:
+        """A name that no other of the same kind has."""
+        taken = self._taken.setdefault(what, set())
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return name
 
     def add_site(self, body: Any, name: str, X: FloatArray) -> str:
         """Add a site to a body, and return its name, which is made unique."""
-        while name in self._sites:
-            name += "_"
-        self._sites.add(name)
+        name = self.unique("site", name)
         add(body, "site", name=name, **placed(X))
         return name
 

@@ -16,16 +16,20 @@ from robodyn.urdf.mjcf.writing.document import Document, add
 
 def add_forces(document: Document, mechanism: Mechanism, bodies: WrittenBodies) -> None:
     """Add springs between links and carried weights; say what has no counterpart."""
+    carried: dict[str, float] = {}
     for k, item in enumerate(mechanism.link_elements):
         name = getattr(item, "name", "") or f"{item.tag}_{k}"
         if isinstance(item, PointSpring):
             _add_spring(document, bodies, item, name)
         elif isinstance(item, WeightCompensation) and _is_at_center(bodies, item):
-            inertia = bodies.inertia(item.link)
-            assert inertia is not None
-            bodies.of(item.link).set("gravcomp", text_of(item.mass / inertia.mass))
+            carried[item.link] = carried.get(item.link, 0.0) + item.mass
         else:
             document.lost.append(f"<{item.tag}> {name!r} is left out: MJCF has no such force")
+    for link, mass in carried.items():
+        inertia = bodies.inertia(link)
+        assert inertia is not None
+        for body in bodies.parts(link):
+            body.set("gravcomp", text_of(mass / inertia.mass))
 
 
 def _add_spring(document: Document, bodies: WrittenBodies, spring: PointSpring, name: str) -> None:

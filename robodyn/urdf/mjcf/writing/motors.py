@@ -23,21 +23,16 @@ def add_motors(
     """
     given = dict(mechanism.actuators)
     shafts = _add_shafts(document, mechanism, given)
-    taken = set[str]()
     for joint in joints:
         motor = given.get(joint, Actuator())
         driven = [({"tendon": shafts[joint]}, [1.0])] if joint in shafts else _of(motions, joint)
         for where, gear in driven:
-            name = motor.name or joint
-            while name in taken:
-                name += "_"
-            taken.add(name)
             force: dict[str, object] = {"forcelimited": "false"}
             if math.isfinite(motor.torque_limit):
                 bounds = -motor.torque_limit, motor.torque_limit
                 force = {"forcelimited": "true", "forcerange": bounds}
             values = {"gear": motor.gear_ratio * np.array(gear), "ctrllimited": "false"}
-            document.add("actuator/motor", name=name, **where, **values, **force)
+            document.add("actuator/motor", name=motor.name or joint, **where, **values, **force)
     turning = [joint for joint, motor in given.items() if motor.rotor_inertia]
     if turning:
         document.lost.append(
@@ -63,7 +58,7 @@ def _add_shafts(
     shafts: dict[str, str] = {}
     for transmission in mechanism.transmissions:
         for joint, row in zip(transmission.joints, transmission.matrix, strict=True):
-            motor, shafts[joint] = given.get(joint, Actuator()), f"{transmission.name}_{joint}"
+            motor = given.get(joint, Actuator())
             values = {
                 "armature": motor.gear_ratio**2 * motor.rotor_inertia,
                 "damping": motor.gear_ratio**2 * motor.viscous,
@@ -71,5 +66,5 @@ def _add_shafts(
             }
             terms = {x: c for x, c in zip(transmission.joints, row, strict=True) if c}
             felt = {key: x for key, x in values.items() if x}
-            add_sum(document, shafts[joint], terms, **felt)
+            shafts[joint] = add_sum(document, f"{transmission.name}_{joint}", terms, **felt)
     return shafts

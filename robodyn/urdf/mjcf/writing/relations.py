@@ -60,14 +60,15 @@ class Relations:
 
     def _hold(self, name: str, terms: Mapping[str, float], total: float) -> None:
         """``sum of c q = total``, as a fixed tendon whose length is held."""
-        add_sum(self._document, name, terms)
+        tendon = add_sum(self._document, name, terms)
         drawn = sum(c * self._motions[joint].position for joint, c in terms.items())
-        values = {"tendon1": name, "polycoef": (total - drawn, 0, 0, 0, 0)}
+        values = {"tendon1": tendon, "polycoef": (total - drawn, 0, 0, 0, 0)}
         self._document.add("equality/tendon", name=f"{name}_held", **values)
 
 
-def add_sum(document: Document, name: str, terms: Mapping[str, float], **values: object) -> None:
-    """Add a fixed tendon: a sum of positions of joints."""
+def add_sum(document: Document, name: str, terms: Mapping[str, float], **values: object) -> str:
+    """Add a fixed tendon, a sum of positions of joints, and return its name."""
     tendon = document.add("tendon/fixed", name=name, **values)
     for joint, factor in terms.items():
         add(tendon, "joint", joint=joint, coef=float(factor))
+    return str(tendon.get("name"))

@@ -18,7 +18,7 @@ from robodyn.topology.spanning_tree import spanning_tree
 from robodyn.urdf.mjcf.writing.bodies import WrittenBodies
 from robodyn.urdf.mjcf.writing.document import Document
 from robodyn.urdf.mjcf.writing.forces import add_forces
-from robodyn.urdf.mjcf.writing.loops import add_loop, halved_link
+from robodyn.urdf.mjcf.writing.loops import add_loop, halved_link, on_carriers
 from robodyn.urdf.mjcf.writing.motions import MOTIONS
 from robodyn.urdf.mjcf.writing.motors import add_motors
 from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations
@@ -48,7 +48,10 @@ def mjcf_text(
         )
     joints = {joint.name for joint in mechanism.joints}
     tree = spanning_tree(mechanism, floating=floating_base, keep_fixed=joints)
-    loops = [as_loop(cut) if isinstance(cut, Joint) else cut for cut in tree.cuts]
+    loops = [
+        on_carriers(mechanism, tree, as_loop(cut) if isinstance(cut, Joint) else cut)
+        for cut in tree.cuts
+    ]
     halves = [halved_link(mechanism, tree, loop) for loop in loops]
     shares = {link: count + 1 for link, count in Counter(halves).items() if link}
     joined = {link for loop in loops for link in (loop.predecessor, loop.successor)}
@@ -84,7 +87,9 @@ def _unsaid(mechanism: Mechanism) -> Iterator[str]:
     """What stands in no MJCF."""
     movers = mechanism.movers
     quick = [x.name for x in movers if x.limits and math.isfinite(x.limits.velocity)]
+    idle = [x.name for x in movers if x.limits and not x.limits.effort]
     for what, names in (
+        ("limits of effort of zero, which MuJoCo refuses,", idle),
         ("limits of speed", quick),
         ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
         ("rotors that spin freely", [x.name for x in mechanism.rotors]),
