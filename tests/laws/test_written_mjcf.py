@@ -292,6 +292,17 @@ def test_limits_of_effort_of_zero_are_left_out(tmp_path):
     assert any("limits of effort of zero" in line for line in lost)
 
 
+def test_ranges_without_width_are_left_out(tmp_path):
+    """Of a joint whose limits are one position, and of a motor that has no torque."""
+    scara = rd.load("scara", actuators={"elbow": rd.Actuator(torque_limit=0.0)}).mechanism
+    held = rd.Limits(lower=0.2, upper=0.2)
+    joints = tuple(dataclasses.replace(x, limits=held) if x.nv else x for x in scara.joints)
+    text, lost = written(loaded(dataclasses.replace(scara, joints=joints)), tmp_path)
+    assert mujoco.MjModel.from_xml_string(text).nv == rd.load("scara").nv
+    for what in ("limits of effort of zero", "limits without a range between them"):
+        assert any(what in line for line in lost)
+
+
 def test_bodies_that_cannot_be_are_refused(tmp_path):
     link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
     hinge = rd.Joint("hinge", "continuous", "base", "bob")

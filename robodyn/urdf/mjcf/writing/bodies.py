@@ -245,10 +245,11 @@ def _limits(joint: Joint | Loop) -> dict[str, object]:
     limits, found = joint.limits, dict[str, object]()
     if limits is None:
         return found
-    if math.isfinite(limits.lower) or math.isfinite(limits.upper):
+    limited = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    if limited and limits.lower < limits.upper:  # MuJoCo refuses ranges without width
         bounds = np.clip((limits.lower, limits.upper), -UNLIMITED, UNLIMITED)
         found |= {"limited": "true", "range": bounds}
-    if math.isfinite(limits.effort) and limits.effort:  # MuJoCo refuses ranges without width
+    if math.isfinite(limits.effort) and limits.effort:
         effort = -limits.effort, limits.effort
         found |= {"actuatorfrclimited": "true", "actuatorfrcrange": effort}
     return found

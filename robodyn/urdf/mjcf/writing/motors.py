@@ -28,7 +28,7 @@ def add_motors(
         driven = [({"tendon": shafts[joint]}, [1.0])] if joint in shafts else _of(motions, joint)
         for where, gear in driven:
             force: dict[str, object] = {"forcelimited": "false"}
-            if math.isfinite(motor.torque_limit):
+            if math.isfinite(motor.torque_limit) and motor.torque_limit:
                 bounds = -motor.torque_limit, motor.torque_limit
                 force = {"forcelimited": "true", "forcerange": bounds}
             values = {"gear": motor.gear_ratio * np.array(gear), "ctrllimited": "false"}

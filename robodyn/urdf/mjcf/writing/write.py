@@ -88,8 +88,11 @@ def _unsaid(mechanism: Mechanism) -> Iterator[str]:
     movers = mechanism.movers
     quick = [x.name for x in movers if x.limits and math.isfinite(x.limits.velocity)]
     idle = [x.name for x in movers if x.limits and not x.limits.effort]
+    idle += [name for name, motor in mechanism.actuators if not motor.torque_limit]
+    held = [x.name for x in movers if x.limits and x.limits.lower >= x.limits.upper]
     for what, names in (
         ("limits of effort of zero, which MuJoCo refuses,", idle),
+        ("limits without a range between them, which MuJoCo refuses,", held),
         ("limits of speed", quick),
         ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
         ("rotors that spin freely", [x.name for x in mechanism.rotors]),
