@@ -57,6 +57,8 @@ class Mechanism:
     rounding : (float, float) or None
         Half a unit in the last digit of the lengths [m] and of the angles [rad] of a file, root
         mean squares, where poses here are products of those of the file; not part of equality.
+    written : Mechanism or None
+        As it was before frames were moved so that loops close; not part of equality.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Mechanism:
     root: str | None = None
     transmissions: tuple[Transmission, ...] = ()
     rounding: tuple[float, float] | None = field(default=None, compare=False)
+    written: Mechanism | None = field(default=None, compare=False, repr=False)
 
     @property
     def movers(self) -> tuple[Joint | Loop, ...]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -253,3 +254,37 @@ def test_any_number_of_digits(count):
     """Of any kind, with motions, linear models and minimal coordinates."""
     for k in range(5):
         right(1000 * count + 100 * k, role="linkage", count=count, deep=True)
+
+
+#: A spherical four-bar in five digits, whose last frame is half a millimetre away.
+DISPLACED = """<robot name="sphere"><link name="g"/>
+<link name="c"><inertial><origin xyz="0.1 0.01 -0.02"/><mass value="0.9"/>
+<inertia ixx=".008" iyy=".01" izz=".008" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="k"><inertial><origin xyz="-0.1 0.05 -0.16"/><mass value="0.6"/>
+<inertia ixx=".009" iyy=".01" izz=".012" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="o"><inertial><origin xyz="0.03 -0.06 -0.17"/><mass value="0.5"/>
+<inertia ixx=".008" iyy=".016" izz=".016" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="a" type="continuous"><parent link="g"/><child link="c"/>
+<origin xyz="0.38224 0.36271 0.31595" rpy="-2.1188 -0.83146 0.6745"/>
+<axis xyz="-0.10794 0.27261 0.95605"/></joint>
+<joint name="b" type="continuous"><parent link="c"/><child link="k"/>
+<origin xyz="0.1993 0.077484 -0.08821" rpy="-2.2849 0.12826 -0.73265"/>
+<axis xyz="0.30678 -0.69536 0.64989"/></joint>
+<joint name="d" type="continuous"><parent link="k"/><child link="o"/>
+<origin xyz="-0.22447 0.096772 -0.27616" rpy="-2.3121 0.41253 1.4062"/>
+<axis xyz="-0.082831 0.072217 0.99394"/></joint>
+<loop name="e" type="revolute"><axis xyz="-0.33359 -0.90412 -0.26698"/>
+<predecessor link="o"><origin xyz="0.06641 -0.11566 -0.2596" rpy="2.4874 -0.13639 -3.0025"/>
+</predecessor>
+<successor link="g"><origin xyz="0.4188 0.16022 0.38533" rpy="-0.23131 0.3649 0.59435"/></successor>
+</loop></robot>"""
+
+
+def test_the_tolerance_that_lets_a_stiff_linkage_move_counts_from_what_is_written():
+    """Not from the frames as they were moved to close it: loading starts from the file."""
+    with pytest.warns(LoopWarning) as caught:
+        assert rd.load(DISPLACED).dof == 0
+    advice = [str(x.message) for x in caught if "closure_tolerance=" in str(x.message)]
+    tolerance = float(re.search(r"closure_tolerance=([0-9.e-]+)", advice[0])[1])
+    with pytest.warns(LoopWarning, match="leave 1"):
+        assert rd.load(DISPLACED, closure_tolerance=tolerance).dof == 1

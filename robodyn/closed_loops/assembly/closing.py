@@ -22,7 +22,7 @@ from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.description import Joint
 from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, TopologyError
-from robodyn.model.model import Model
+from robodyn.model.model import Model, build_model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import LOOP_CLOSED, MISFIT
@@ -162,7 +162,9 @@ class LoopCloser:
         """
         if not self._model.setup.closures:
             return None
-        letter, settings = LoopGeometry(self._model), self._model.settings
+        settings, written = self._model.settings, self._model.mechanism.written
+        model = self._model if written is None else build_model(written, settings)
+        letter = LoopGeometry(model)  # loading starts from what is written
         found = nearest_linkage(letter)
         if found is None or (rank is not None and found.rank >= rank):
             return None

@@ -178,10 +178,12 @@ class FrameDisplacements:
             step[:3] *= self._length
             if step.any():
                 movers[side.mover] = _displaced(movers[side.mover], side, _motion(step))
+        before = self._model.mechanism
         return dataclasses.replace(
-            self._model.mechanism,
+            before,
             joints=tuple(m for m in movers.values() if isinstance(m, Joint)),
             loops=tuple(m for m in movers.values() if isinstance(m, Loop)),
+            written=before.written or before,
         )
 
     def largest(self, displacement: Array) -> tuple[float, float]:
