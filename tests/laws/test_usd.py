@@ -170,6 +170,15 @@ def test_shapes_without_masses_are_refused_in_words(tmp_path):
         rd.load(tmp_path / "broken.usda")
 
 
+def test_a_robot_without_masses_is_read_again(tmp_path):
+    """What is known to have none is no file whose masses were left out."""
+    links = tuple(rd.Link(name) for name in ("base", "arm"))
+    joint = rd.Joint("hinge", "continuous", "base", "arm", rd.Pose((0.0, 0.0, 0.5)))
+    bare = loaded(rd.Mechanism("bare", links, (joint,)), allow_unphysical=True)
+    again = loaded(written(bare, tmp_path)[0], allow_unphysical=True)
+    assert np.allclose(again.frame_pose([0.3], "arm")[:3, 3], (0.0, 0.0, 0.5))
+
+
 def test_references_stay_in_the_folder(tmp_path):
     inner, outer = tmp_path / "inner", tmp_path / "outer"
     inner.mkdir(), outer.mkdir()

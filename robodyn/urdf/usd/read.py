@@ -78,7 +78,8 @@ class _UsdReader:
         bodies = [x for x in self._prims if x.HasAPI(physics.RigidBodyAPI)]
         joints = [x for x in self._prims if x.IsA(physics.Joint)]
         links = [self._link(prim) for prim in bodies]
-        if not any(link.inertia for link in links):
+        told = any(prim.GetCustomDataByKey("massless") for prim in bodies)
+        if not told and not any(link.inertia for link in links):
             what = "no rigid bodies" if not bodies else "no masses"
             raise UrdfError(
                 f"has {what}, only shapes: masses stand in PhysicsMassAPI, which the program that "
