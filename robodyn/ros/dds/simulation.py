@@ -7,7 +7,7 @@ import time
 
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.engine.engine import INPUTS, Engine
-from robodyn.ros.engine.pacing import Pace, Stamps, burst
+from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.urdf import write
 from robodyn.urdf.extensions import refused_by_others
@@ -59,7 +59,12 @@ class DdsSimulation:
         }
         self._malformed = 0
         #: States published, and publications that the computer was too late for.
-        self.published = self.overruns = 0
+        self.published = self.overruns = self._now = 0
+
+    def _read_clocks(self) -> int:
+        """Read the clock for pacing, and the clock for time stamps at the same instant."""
+        read, self._now = read_together(time.monotonic_ns, time.time_ns)
+        return read
 
     def run(self, duration: float = math.inf) -> None:
         """Simulate in real time, for a duration [s] or until interrupted."""
@@ -69,8 +74,8 @@ class DdsSimulation:
         period = round(1e9 / settings.rate)
         while due - start <= 1e9 * duration:
             self.receive()
-            for steps, late in burst(pace, time.monotonic_ns):
-                stamp = stamps.next(time.time_ns() - late)
+            for steps, late in burst(pace, self._read_clocks):
+                stamp = stamps.next(self._now - late)
                 self.engine.advance(steps)
                 self.publish(stamp)
             pace.report(self.log)

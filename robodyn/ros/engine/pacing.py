@@ -16,6 +16,8 @@ JUMP = 10.0
 BURST = 5
 #: Longest duration of a burst [s]; then commands and services are handled.
 SLICE = 0.02
+#: Times that two clocks are read, at most, until less than this [ns] lies between them.
+TRIES, TOGETHER = 5, 50_000
 
 
 #: A clock that goes back by less than this between two stamps [ns] was read late, not set back.
@@ -120,6 +122,21 @@ class Pace:
     def _restart(self, now: int) -> tuple[int, int]:
         self._start, self._periods = now, 0
         return 0, 0
+
+
+def read_together(one: Callable[[], int], other: Callable[[], int]) -> tuple[int, int]:
+    """What two clocks [ns] show at one instant.
+
+    Of a few tries the quickest counts: a busy computer may do other things between two clocks.
+    """
+    found: list[tuple[int, int, int]] = []
+    for _ in range(TRIES):
+        before, there = one(), other()
+        after = one()
+        found.append((after - before, after, there))
+        if after - before < TOGETHER:
+            break
+    return min(found)[1:]
 
 
 def burst(pace: Pace, clock: Callable[[], int]) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.ros.engine.engine import INPUTS, Engine
-from robodyn.ros.engine.pacing import Pace, Stamps, burst
+from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message_class, quality, rclpy
@@ -99,9 +99,10 @@ class SimulationOnNode:
             self._again.trigger()  # the clock of others may stand still until the next tick
 
     def _read_clocks(self) -> int:
-        """Read the clock for pacing and the clock for time stamps at the same instant."""
-        self._now = self._node.get_clock().now().nanoseconds
-        return int(self._clock.now().nanoseconds)
+        """Read the clock for pacing, and the clock for time stamps at the same instant."""
+        clocks = self._clock, self._node.get_clock()
+        read, self._now = read_together(*(lambda x=x: int(x.now().nanoseconds) for x in clocks))
+        return read
 
     def _stamp(self, now: int) -> int:
         """Time stamp [ns] of messages: simulated time, if the node publishes the clock."""

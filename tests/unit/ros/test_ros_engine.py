@@ -10,7 +10,7 @@ import pytest
 import robodyn as rd
 from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
-from robodyn.ros.engine.pacing import Pace, burst
+from robodyn.ros.engine.pacing import Pace, burst, read_together
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 
@@ -457,3 +457,19 @@ def test_controllers_do_not_move_joints_without_motors(controller):
     moved = robot.joints[robot.actuated_joints[0]].v.start
     assert tau[moved] != 0.0
     assert not np.delete(tau, moved).any()
+
+
+def test_two_clocks_are_read_again_where_something_came_between():
+    """Stamps are as even as the clock, however busy the computer is."""
+    time_, interruptions = [0], iter([0, 3_000_000, 0, 0, 0, 0])
+
+    def one():
+        time_[0] += 1000 + next(interruptions, 0)
+        return time_[0]
+
+    def other():
+        time_[0] += 1000
+        return 5_000_000_000 + time_[0]
+
+    read, stamp = read_together(one, other)
+    assert abs(stamp - 5_000_000_000 - read) < 50_000
