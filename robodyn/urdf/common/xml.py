@@ -267,7 +267,7 @@ def _forgive_prefixes(text: str, error: etree.XMLSyntaxError, file: str | None) 
             return root
         entry = others[0]
         raise UrdfError(f"is not XML: {entry.message}", file=file, line=entry.line) from error
-    message = re.sub(r", (line \d+, column \d+|use XML_PARSE).*", "", str(error.msg))
+    message = re.sub(r",? (line \d+, column \d+|use XML_PARSE).*", "", str(error.msg))
     raise UrdfError(f"is not XML: {message}", file=file, line=error.lineno) from error
 
 
