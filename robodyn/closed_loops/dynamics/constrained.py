@@ -6,7 +6,7 @@ States in single precision are computed in double: rounding would hide which row
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ class ConstrainedSolve:
             if single or not (gap.max(initial=0.0) if gap.ndim else gap) <= LOOP_DRIFT:
                 self._consistency.check(q, v)
                 return self.forward(q, v, tau, None, None, None, method)
-            return self._solved(terms, method, _DOUBLE)
+            return self._solved(terms, method, _DOUBLE, {"q": q, "v": v, "tau": tau})
 
         found: ConstrainedDynamics = self._evaluator.answer(
             "constrained_terms", (q, v, tau), method="constrained_dynamics", make=made,
@@ -102,23 +102,25 @@ class ConstrainedSolve:
             k = self._rows.stabilised_bias(q, v, stabilization)
             own = np.ascontiguousarray(np.broadcast_to(k, terms[3].shape), float)
             terms = (*terms[:3], own, terms[4])
-        found, given = self._solved(terms, method, kind), {"q": q, "v": v, "tau": force}
-        if not (all_finite(found.a) and all_finite(found.multipliers)) and too_large(given):
-            both = np.concatenate([found.a, found.multipliers], axis=-1)
-            wrong = ~np.isfinite(both).all(axis=-1)
-            raise overflow(self._model, "constrained_dynamics", given, wrong)
-        return found
+        return self._solved(terms, method, kind, {"q": q, "v": v, "tau": force})
 
     def _solved(
-        self, terms: tuple[Array, ...], method: ConstraintMethod, kind: np.dtype[Any]
+        self,
+        terms: tuple[Array, ...],
+        method: ConstraintMethod,
+        kind: np.dtype[Any],
+        given: Mapping[str, ArrayLike],
     ) -> ConstrainedDynamics:
-        """Accelerations and multipliers by the terms of their equations."""
+        """Accelerations and multipliers by the terms of their equations, unless they overflow."""
         M, force, K, k, _ = terms
         try:
             found = solve_terms(M, force, K, k, method)
         except SingularError as error:
             raise self._massless(M, K, error, range(self._space.nv)) from None
         a, multipliers = found.a, found.multipliers
+        if not (all_finite(a) and all_finite(multipliers)) and too_large(given):
+            wrong = ~np.isfinite(np.concatenate([a, multipliers], axis=-1)).all(axis=-1)
+            raise overflow(self._model, "constrained_dynamics", given, wrong)
         if kind is not _DOUBLE:
             a, multipliers = a.astype(kind), multipliers.astype(kind)
         return ConstrainedDynamics(a, multipliers, found.rank, found.residual, found.method)
