@@ -20,6 +20,7 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.robot import Robot
 from robodyn.tolerances import SAME_POSITION
 from robodyn.topology.spanning_tree import cut_joints
+from robodyn.urdf.common.drawn import DrawnRobot, Written
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
@@ -111,9 +112,6 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
     return Conversion(out, tuple(lost))
 
 
-#: The text of a file, and what it does not say.
-Written = tuple[str, list[str]]
-
 #: Formats that are written.
 SUFFIXES = (".urdf", ".xml", ".sdf", ".usda", ".usd")
 
@@ -142,22 +140,16 @@ def _beside(robot: Robot) -> Iterator[str]:
 def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
     q = robot.neutral()
-    if suffix == ".xml":
-        return mjcf_text(
-            robot.mechanism,
-            floating_base=robot.base == "floating",
-            gravity=robot.gravity,
-            positions=robot.joint_positions(q),
-            motors=robot.actuated_joints,
-        )
-    text_of = sdf_text if suffix == ".sdf" else usda_text
-    return text_of(
+    drawn = DrawnRobot(
         robot.mechanism,
-        fixed_base=robot.base != "floating",
+        floating=robot.base == "floating",
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
         poses={name: robot.frame_pose(q, name) for name in robot.link_names},
+        motors=robot.actuated_joints,
     )
+    texts = {".xml": mjcf_text, ".sdf": sdf_text}
+    return texts.get(suffix, usda_text)(drawn)
 
 
 def _urdf(robot: Robot, strict_tree: bool) -> Written:

@@ -16,7 +16,7 @@ from robodyn.cli import main
 from robodyn.description import Limits, Pose
 
 pxr = pytest.importorskip("pxr")
-from pxr import Gf, Usd, UsdGeom, UsdPhysics  # noqa: E402
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics  # noqa: E402
 
 QUICK = ("four_bar", "caster_table", "scara", "delta")
 #: Its ball and universal joints have damping, which USD does not hold.
@@ -121,9 +121,11 @@ def test_drives_and_masses_in_units_of_another_program(tmp_path):
     """A unit of mass of half a kilogram, one of length of a centimetre, and angles in degrees."""
     made = stage(tmp_path, up="Z")
     UsdPhysics.SetStageKilogramsPerUnit(made, 0.5)
-    drive = UsdPhysics.DriveAPI.Apply(made.GetPrimAtPath("/World/hinge"), "angular")
+    hinge = made.GetPrimAtPath("/World/hinge")
+    hinge.SetCustomDataByKey("spring", True)
+    hinge.CreateAttribute("newton:damping", Sdf.ValueTypeNames.Float).Set(3.0)
+    drive = UsdPhysics.DriveAPI.Apply(hinge, "angular")
     drive.CreateStiffnessAttr(40.0)
-    drive.CreateDampingAttr(3.0)
     drive.CreateMaxForceAttr(800.0)
     drive.CreateTargetPositionAttr(20.0)
     made.GetRootLayer().Save()
@@ -165,9 +167,51 @@ def test_shapes_without_masses_are_refused_in_words(tmp_path):
     (tmp_path / "empty.usda").write_text("#usda 1.0\n")
     with pytest.raises(rd.UrdfError, match="has no rigid bodies"):
         rd.load(tmp_path / "empty.usda")
+    (tmp_path / "cut.usd").write_bytes(b"PXR-USDC\x00\x08\x00" + bytes(range(200)))
+    with pytest.raises(rd.UrdfError, match="cannot be read"):
+        rd.load(tmp_path / "cut.usd")
     (tmp_path / "broken.usda").write_text("#usda 1.0\ndef {")
     with pytest.raises(rd.UrdfError, match="cannot be read"):
         rd.load(tmp_path / "broken.usda")
+
+
+def test_drives_of_others_are_motors_and_no_springs(tmp_path):
+    """Their stiffness and damping are those of a controller, which would hold the robot still."""
+    made = stage(tmp_path, units=1.0, up="Z")
+    plain = made.GetRootLayer().Save() and loaded(tmp_path / "made.usda")
+    drive = UsdPhysics.DriveAPI.Apply(made.GetPrimAtPath("/World/hinge"), "angular")
+    drive.CreateStiffnessAttr(1e4)
+    drive.CreateDampingAttr(1e2)
+    made.GetRootLayer().Save()
+    with pytest.warns(rd.errors.UrdfWarning, match=r"drives \(hinge\) are those of a controller"):
+        robot = rd.load(tmp_path / "made.usda")
+    state = [0.3], [0.5], [0.0]
+    assert robot.forward_dynamics(*state) == plain.forward_dynamics(*state)
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".sdf", ".usda"])
+@pytest.mark.parametrize("name", ["four_bar", "double_pendulum", "pan_tilt", "stewart"])
+def test_motors_are_where_they_were(name, suffix, tmp_path):
+    robot = loaded(name)
+    again = loaded(written(robot, tmp_path, f"robot{suffix}")[0])
+    assert {*again.actuated_joints} == {*robot.actuated_joints}
+
+
+def test_a_spring_without_a_motor_stays_one(tmp_path):
+    robot = rd.load("four_bar", springs={"rocker_pivot": (30.0, 0.2)}, rotor_model="armature")
+    path, _ = written(robot, tmp_path)
+    check_read_back(robot, path)
+    again = loaded(path)
+    spring = next(x for x in again.mechanism.joints if x.name == "rocker_pivot")
+    assert (spring.stiffness, spring.rest) == pytest.approx((30.0, 0.2))
+    assert again.actuated_joints == robot.actuated_joints
+
+
+def test_the_name_has_to_say_that_it_is_usd(tmp_path):
+    path, _ = written(rd.load("scara"), tmp_path)
+    other = path.rename(tmp_path / "robot.xml")
+    with pytest.raises(rd.UrdfError, match=r"call it \.usda"):
+        rd.load(other)
 
 
 def test_a_robot_without_masses_is_read_again(tmp_path):
@@ -250,12 +294,13 @@ def test_where_joints_stand_is_told_for_urdf(tmp_path):
     assert any("near= of robodyn.load): left_drive 0.5" in line for line in lost)
 
 
-def test_floating_joints_are_left_out_and_said(tmp_path):
+@pytest.mark.parametrize("suffix", [".sdf", ".usda"])
+def test_floating_joints_are_left_out_and_said(suffix, tmp_path):
     """A link that no joint holds is free; what resists it is lost, and said."""
     links = tuple(rd.Link(x, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for x in ("base", "bob"))
     joint = rd.Joint("free", "floating", "base", "bob", damping=0.5)
     robot = rd.load(rd.Mechanism("loose", links, (joint,)))
-    lost = "\n".join(rd.convert(robot, tmp_path / "loose.usda").lost)
+    lost = "\n".join(rd.convert(robot, tmp_path / f"loose{suffix}").lost)
     assert "floating joints, as links are free without a joint, (free) are left out" in lost
     assert re.search(r"damping.*joints.*\(free\) are left out", lost)
 

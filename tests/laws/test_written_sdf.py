@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import warnings
 
 import numpy as np
 import pytest
 from support.comparison import close_within
-from support.random_mechanisms import random_mechanism
+from support.random_mechanisms import awkward_linkage, random_mechanism
 
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.description import Actuator, Limits, Mimic
 from robodyn.joints import joint_kind
+from robodyn.urdf.common.drawn import DrawnRobot
 from robodyn.urdf.sdf.write import sdf_text
 
 #: Rounding of poses that are multiplied up to the posture that is drawn.
@@ -130,13 +130,15 @@ def test_any_posture_may_be_drawn():
     )
     robot = rd.load(mechanism, rotor_model="armature")
     q, dq, v, tau = rng.uniform(0.2, 0.9, (4, robot.nq))
-    text, _ = sdf_text(
+    drawn = DrawnRobot(
         mechanism,
-        fixed_base=True,
+        floating=False,
+        motors=robot.actuated_joints,
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
         poses={name: robot.frame_pose(q, name) for name in robot.link_names},
     )
+    text, _ = sdf_text(drawn)
     again = loaded(text, rotor_model="armature")
     assert again.joint_names == robot.joint_names
     close(again.forward_dynamics(dq, v, tau), robot.forward_dynamics(q + dq, v, tau))
@@ -174,14 +176,52 @@ def test_what_has_no_word_is_refused(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
-def test_floating_joints_are_left_out_and_said(tmp_path):
-    """A link that no joint holds is free; what resists it is lost, and said."""
-    links = tuple(rd.Link(x, rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)) for x in ("base", "bob"))
-    joint = rd.Joint("free", "floating", "base", "bob", damping=0.5)
-    robot = rd.load(rd.Mechanism("loose", links, (joint,)))
-    lost = "\n".join(rd.convert(robot, tmp_path / "loose.sdf").lost)
-    assert "floating joints, as links are free without a joint, (free) are left out" in lost
-    assert re.search(r"damping.*joints.*\(free\) are left out", lost)
+def test_a_rod_closes_a_loop(tmp_path):
+    """As Drake's distance constraint, between points away from the origins of both links."""
+    tree = rd.load("double_pendulum").mechanism
+    rod = rd.Loop("rod", "distance", tree.links[0].name, "lower", rd.Pose((0.3, 0.0, -0.2)),
+                  rd.Pose((0.0, 0.0, -0.9)), distance=1.9)  # fmt: skip
+    robot = rd.load(dataclasses.replace(tree, loops=(rod,)), rotor_model="armature")
+    path, _ = written(robot, tmp_path)
+    again = loaded(path)
+    (there,) = again.mechanism.loops
+    assert (there.kind, there.distance) == ("distance", 1.9)
+    close(there.X_predecessor.xyz, (0.3, 0.0, -0.2))
+    close(there.X_successor.xyz, (0.0, 0.0, -0.9))
+    check_read_back(robot, path)
+
+
+@pytest.mark.parametrize("start", [0.0, 0.4])
+def test_couplings_are_gearboxes(start, tmp_path):
+    """Two hinges of one link; in a posture that is not zero, they count from there."""
+    body = rd.Inertia(1.0, rd.Pose((0.1, 0.0, -0.2)), ixx=0.02, iyy=0.03, izz=0.04)
+    links = rd.Link("base"), rd.Link("one", body), rd.Link("two", body)
+    joints = tuple(
+        rd.Joint(f"to_{x}", "continuous", "base", x, rd.Pose((k, 0, 0)), axis)
+        for k, (x, axis) in enumerate({"one": (0, 1, 0), "two": (0, -1, 0)}.items())
+    )
+    gear = rd.Coupling("gear", "one", "two", ratio=-2.5, offset=start)
+    robot = rd.load(rd.Mechanism("geared", links, joints, couplings=(gear,)))
+    path, _ = written(robot, tmp_path)
+    again = loaded(path)
+    assert (again.dof, robot.dof) == (1, 1)
+    q = 0.3
+    there = again.joint_positions([q])
+    at = robot.joint_positions(robot.neutral())
+    for name, x in robot.joint_positions([q]).items():
+        close(there[name], x - at[name])
+    close(again.mass_matrix([q])[0, 0], robot.mass_matrix([q])[0, 0])
+    close(again.bias_forces([q], [0.7]), robot.bias_forces([q], [0.7]))
+
+
+def test_joints_that_follow_within_loops(tmp_path):
+    """The tree keeps them: what closes a loop has no coordinate, and cannot follow."""
+    mechanism, q = awkward_linkage(np.random.default_rng(3))
+    robot = rd.load(mechanism, rotor_model="armature", near=q)
+    path, _ = written(robot, tmp_path)
+    again = loaded(path)
+    assert again.dof == robot.dof
+    assert {"joint0", "joint6"} <= {joint.name for joint in again.mechanism.joints}
 
 
 def test_the_command(tmp_path, capsys):

@@ -130,10 +130,13 @@ def _tree(
     """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
 
     The last result are links from which parts begin that no joint connects with the root. The tree
-    is gone from parents to children where it can be. Where there is a choice it has the joint with
-    the fewest degrees of freedom, so that the loops have the fewest constraints; then the first in
+    has joints that follow others, or are followed, as what closes loops has no coordinate; it is
+    gone from parents to children where it can be. Where there is a choice it has the joint with the
+    fewest degrees of freedom, so that the loops have the fewest constraints; then the first in
     the file.
     """
+    mimics = [(x.joint.name, a.mimic.joint) for x in bonds for a in x.joint.axes if a.mimic]
+    followed = {name for pair in mimics for name in pair}
     beside: dict[str, list[int]] = {}
     for i, bond in enumerate(bonds):
         beside.setdefault(bond.parent, []).append(i)
@@ -143,13 +146,14 @@ def _tree(
     loose: list[str] = []
     reached: set[str] = set()
     way: dict[int, bool] = {}
-    edges: list[tuple[bool, int, int]] = []  # the next one to go first
+    edges: list[tuple[bool, bool, int, int]] = []  # the next one to go first
     pending = root
     while True:
         reached.add(pending)
         for i in beside.get(pending, ()):
-            heapq.heappush(edges, (bonds[i].child == pending, bonds[i].joint.kind.nv, i))
-        while edges and reached >= {bonds[edges[0][2]].parent, bonds[edges[0][2]].child}:
+            joint, reverse = bonds[i].joint, bonds[i].child == pending
+            heapq.heappush(edges, (joint.name not in followed, reverse, joint.kind.nv, i))
+        while edges and reached >= {bonds[edges[0][-1]].parent, bonds[edges[0][-1]].child}:
             heapq.heappop(edges)
         if not edges:
             lonely = next((name for name in begins if name not in reached), None)
@@ -158,7 +162,7 @@ def _tree(
             loose.append(lonely)
             pending = lonely
             continue
-        reverse, _, i = heapq.heappop(edges)
+        _, reverse, _, i = heapq.heappop(edges)
         way[i] = reverse
         pending = bonds[i].parent if reverse else bonds[i].child
     tree = [(bonds[i], way[i]) for i in sorted(way)]

@@ -6,7 +6,7 @@ SDF has no place for positions of joints: all are zero in the posture that is dr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from lxml import etree
 from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Coupling, Joint, Limits, Link, Loop, Mechanism
 from robodyn.description.couplings import branches
+from robodyn.description.graph_check import find_root
 from robodyn.description.loop import ends_of
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
@@ -25,15 +26,23 @@ from robodyn.joints import (
     floating,
     helical,
     joint_kind,
-    revolute,
     spherical,
 )
-from robodyn.joints.common.described import described_pose
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.tolerances import LEAST_MASS, SAME_POSITION
+from robodyn.urdf.common.drawn import (
+    DrawnRobot,
+    Written,
+    functions_of_users,
+    has_mass,
+    left_out,
+    left_out_everywhere,
+    turn,
+)
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
+from robodyn.urdf.sdf.read import GRAVITY
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -45,20 +54,12 @@ DRAKE = "http://drake.mit.edu"
 WORDS = {kind.name: word for word, kind in reversed(JOINT_TYPES.items())}
 
 
-def sdf_text(
-    mechanism: Mechanism,
-    *,
-    fixed_base: bool,
-    gravity: Sequence[float],
-    positions: Mapping[str, Any],
-    poses: Mapping[str, FloatArray],
-) -> tuple[str, list[str]]:
-    """SDF of a mechanism, and what it cannot say, in lines.
+def sdf_text(robot: DrawnRobot) -> Written:
+    """SDF of a robot.
 
-    positions: Of all joints in a closed posture, loops included, which is drawn.
-    poses (4, 4) [1, m]: Of all links in that posture.
     Raises UrdfError: If SDF has no words for what moves it.
     """
+    mechanism = robot.mechanism
     for element in _unknown(mechanism):
         raise UrdfError(
             "cannot be written as SDF, which has no word for it; of relations it has <mimic> and "
@@ -72,16 +73,15 @@ def sdf_text(
     frames = _frames(mechanism)
     for link in mechanism.links:
         if link.name not in frames and link.name != WORLD:
-            _add_link(model, link, poses[link.name])
+            _add_link(model, link, robot.poses[link.name])
     moved = {mover.child for mover in mechanism.joints if mover.nv} - frames.keys()
-    tiny = [x.name for x in mechanism.links if x.name in moved and not _has_mass(x)]
+    tiny = [x.name for x in mechanism.links if x.name in moved and not has_mass(x)]
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
-    base = mechanism.root or next(_bases(mechanism))
-    writer = _Joints(model, mechanism, positions)
-    if fixed_base and base != WORLD:
+    writer = _Joints(model, robot)
+    if not robot.floating and robot.base != WORLD:
         name = writer.free_name("world_fixed")
-        _add_joint(model, name, WORDS[fixed.KIND.name], WORLD, base)
+        _add_joint(model, name, WORDS[fixed.KIND.name], WORLD, robot.base)
     for name, joint in frames.items():
         _add_frame(model, name, joint)
     for mover in mechanism.movers:
@@ -90,16 +90,16 @@ def sdf_text(
     for coupling in mechanism.couplings:
         _add_gearbox(model, mechanism, coupling, writer.free_name(coupling.name))
     etree.indent(root)
-    lost += [*writer.lost, *_unsaid(mechanism, gravity)]
+    lost += [*writer.lost, *_unsaid(robot)]
     return etree.tostring(root, encoding="unicode") + "\n", lost
 
 
 class _Joints:
     """Joints that are written, and loops, which are joints like all others."""
 
-    def __init__(self, model: Any, mechanism: Mechanism, positions: Mapping[str, Any]) -> None:
+    def __init__(self, model: Any, robot: DrawnRobot) -> None:
         self.lost: list[str] = []
-        self._model, self._positions = model, positions
+        self._model, self._robot, mechanism = model, robot, robot.mechanism
         self._actuators = dict(mechanism.actuators)
         links = {link.name for link in mechanism.links}
         self._taken = {WORLD, *links, *(mover.name for mover in mechanism.movers)}
@@ -124,9 +124,8 @@ class _Joints:
         joint = _add_joint(self._model, self._names[mover.name], WORDS[mover.kind], parent, child)
         if isinstance(mover, Loop):
             _add_pose(joint, mover.X_successor.matrix)
-        kind = joint_kind(mover.kind)
-        drawn = np.ravel(self._positions.get(mover.name, np.zeros(kind.nq)))
-        if np.abs(drawn[: kind.nv]).max(initial=0.0) > SAME_POSITION:
+        drawn = self._robot.position(mover)
+        if np.abs(drawn[: joint_kind(mover.kind).nv]).max(initial=0.0) > SAME_POSITION:
             shown = ", ".join(f"{x:.6g}" for x in drawn)
             self.lost.append(f"joint {mover.name!r} is at zero where it stands, which was {shown}")
         for key, value in mover.constants.items():
@@ -142,8 +141,7 @@ class _Joints:
         kind = joint_kind(mover.kind)
         axes = [np.array(getattr(mover, name), float) for name in kind.axes]
         if len(axes) == 2:  # the first is turned by what the second joint turns
-            turn = described_pose(revolute.KIND, _Hinge(mover.axis2), drawn[1:2].tolist())[:3, :3]
-            axes[0] = turn.T @ axes[0]
+            axes[0] = turn(axes[1], -drawn[1])[:3, :3] @ axes[0]
         for tag, axis in zip(("axis", "axis2"), axes, strict=False):
             element = _add(joint, tag)
             _text(element, "xyz", axis)
@@ -171,7 +169,7 @@ class _Joints:
         if isinstance(mover, Joint) and mover.mimic is not None:
             other = mover.mimic.joint
             mimic, ratio = _add(axis, "mimic", joint=self._names[other]), mover.mimic.multiplier
-            leader = float(np.ravel(self._positions.get(other, 0.0))[0])
+            leader = float(np.ravel(self._robot.positions[other])[0])
             _text(mimic, "multiplier", ratio)
             _text(mimic, "offset", mover.mimic.offset + ratio * leader - at)
             _text(mimic, "reference", 0.0)
@@ -179,19 +177,11 @@ class _Joints:
     def _add_distance(self, loop: Joint | Loop, parent: str, child: str) -> None:
         assert isinstance(loop, Loop)
         element = _add(self._model, f"{{{DRAKE}}}distance_constraint", name=loop.name)
-        for side, link, X in (("A", parent, loop.X_predecessor), ("B", child, loop.X_successor)):
+        ends = ("A", "P", parent, loop.X_predecessor), ("B", "Q", child, loop.X_successor)
+        for side, point, link, X in ends:
             _text(element, f"{{{DRAKE}}}distance_constraint_body_{side}", link)
-            _text(element, f"{{{DRAKE}}}distance_constraint_p_{side}", X.xyz)
+            _text(element, f"{{{DRAKE}}}distance_constraint_p_{side}{point}", X.xyz)
         _text(element, f"{{{DRAKE}}}distance_constraint_distance", loop.constants["distance"])
-
-
-class _Hinge:
-    """The second axis of a universal joint, as a hinge."""
-
-    def __init__(self, axis: Any) -> None:
-        self.axis = self.axis2 = axis
-        self.constants: dict[str, float] = {}
-        self.map = None
 
 
 def _add(parent: Any, tag: str, **attributes: str) -> Any:
@@ -222,13 +212,13 @@ def _add_link(model: Any, link: Link, X_WL: FloatArray) -> None:
     inertial = _add(element, "inertial")
     moments = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     values: dict[str, float] = dict.fromkeys(moments, 0.0)
-    if _has_mass(link):
+    if has_mass(link):
         assert link.inertia is not None
         _add_pose(inertial, link.inertia.origin.matrix)
         values = {tag: getattr(link.inertia, tag) for tag in moments}
     else:
         values |= dict.fromkeys(("ixx", "iyy", "izz"), LEAST_MASS)
-    _text(inertial, "mass", link.inertia.mass if _has_mass(link) and link.inertia else LEAST_MASS)
+    _text(inertial, "mass", link.inertia.mass if has_mass(link) and link.inertia else LEAST_MASS)
     inertia = _add(inertial, "inertia")
     for tag, value in values.items():
         _text(inertia, tag, value)
@@ -255,34 +245,21 @@ def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling, name: str
         axis[-1].set("expressed_in", joints[name].child)
 
 
-def _has_mass(link: Link) -> bool:
-    return link.inertia is not None and link.inertia.mass > 0.0
-
-
 def _frames(mechanism: Mechanism) -> dict[str, Joint]:
     """Links without mass that are frames of others, with the joints that fix them to these."""
-    bare = {link.name for link in mechanism.links if not _has_mass(link)}
+    bare = {link.name for link in mechanism.links if not has_mass(link)}
     fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name]
     frames = {x.child: x for x in fixed_joints if x.child in bare}
     for joint in fixed_joints:
         if joint.parent in bare and joint.child not in bare:
             frames.setdefault(joint.parent, joint)
-    base = mechanism.root or next(_bases(mechanism))
-    return {link: joint for link, joint in frames.items() if link != base}
-
-
-def _bases(mechanism: Mechanism) -> Iterator[str]:
-    """Links that no joint has as its child."""
-    children = {joint.child for joint in mechanism.joints}
-    yield from (link.name for link in mechanism.links if link.name not in children)
+    return {link: joint for link, joint in frames.items() if link != find_root(mechanism)}
 
 
 def _unknown(mechanism: Mechanism) -> Iterator[str]:
     """What moves a mechanism and has no word."""
-    groups = ("constraint", mechanism.constraints), ("force", mechanism.forces)
-    for what, items in (*groups, ("follower", mechanism.followers)):
-        for item in items:
-            yield f"{what} {item.name!r}"
+    yield from functions_of_users(mechanism)
+    yield from (f"follower {x.name!r}" for x in mechanism.followers)
     for mover in mechanism.movers:
         if mover.kind not in (*WORDS, distance.KIND.name, floating.KIND.name):
             yield f"joint {mover.name!r} of kind {mover.kind!r}"
@@ -292,25 +269,25 @@ def _unknown(mechanism: Mechanism) -> Iterator[str]:
             yield f"coupling {coupling.name!r}"
 
 
-def _unsaid(mechanism: Mechanism, gravity: Sequence[float]) -> Iterator[str]:
+def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     """What stands in no SDF."""
+    mechanism = robot.mechanism
     movers = mechanism.movers
     turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
     free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = spherical.KIND.name, floating.KIND.name
     resisted = [x.name for x in movers if x.kind in loose and (x.damping or x.friction)]
-    for what, names in (
-        ("armature of joints", [x.name for x in movers if x.armature]),
-        ("axes and mounts of rotors", turned),
-        ("floating joints, as links are free without a joint,", free),
-        ("damping and friction of ball and floating joints", resisted),
-        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
-        ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
-        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
-        ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
-        ("sensors", [x.name for x in mechanism.sensors]),
-    ):
-        if names:
-            yield f"{what} ({some_of(names)}) are left out"
-    if tuple(gravity) != (0.0, 0.0, -9.81):
-        yield f"gravity is that of the world: set it to {', '.join(f'{g:g}' for g in gravity)}"
+    yield from left_out(
+        (
+            ("armature of joints", [x.name for x in movers if x.armature]),
+            ("axes and mounts of rotors", turned),
+            ("floating joints, as links are free without a joint,", free),
+            ("damping and friction of ball and floating joints", resisted),
+            ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
+            ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+        )
+    )
+    yield from left_out_everywhere(mechanism)
+    if tuple(robot.gravity) != GRAVITY:
+        shown = ", ".join(f"{g:g}" for g in robot.gravity)
+        yield f"gravity is that of the world: set it to {shown}"

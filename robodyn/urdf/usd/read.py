@@ -12,17 +12,20 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
+from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.joints import continuous, fixed, joint_kind, planar, revolute, universal
 from robodyn.joints.common.described import align_z
 from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.tolerances import SAME_ORIGIN
-from robodyn.urdf.usd.schema import ALL_FREEDOMS, EXACT, FREEDOMS, TYPES, usd
+from robodyn.urdf.usd.schema import ALL_FREEDOMS, EXACT, FREEDOMS, MOTOR, SPRING, TYPES, usd
 
 #: Name of what joints without a body are fastened to.
 WORLD = "world"
+
+#: Ends of names by which USD tells its formats.
+SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
 
 #: Most prims that are read.
 MOST_PRIMS = 200_000
@@ -60,6 +63,7 @@ class _UsdReader:
         self._mass = float(physics.GetStageKilogramsPerUnit(stage))
         self._stage, self._prims = stage, list(self._traversed(stage))
         self._names: dict[str, str] = {}
+        self._controlled: list[str] = []
         self._taken = {WORLD}
 
     def _traversed(self, stage: Any) -> Iterator[Any]:
@@ -104,6 +108,7 @@ class _UsdReader:
             tuple(self._with_mimics(described, [x for x, _ in tree])),
             tuple(loops),
             file=self._file,
+            actuators=tuple((name, Actuator()) for name in self._motors()),
             start=tuple(self._start(joints)),
         )
 
@@ -290,14 +295,17 @@ class _UsdReader:
             number("newton:velocityLimit", math.inf) / unit,
             number(f"{drive}maxForce", math.inf) * force,
         )
-        stiffness = number(f"{drive}stiffness") * unit * force
-        damping = number("newton:damping") + number(f"{drive}damping")
+        springy = bool(prim.GetCustomDataByKey(SPRING))
+        gains = number(f"{drive}stiffness"), number(f"{drive}damping")
+        if any(gains) and not springy:
+            self._controlled.append(self._name(prim))
+        stiffness = gains[0] * unit * force if springy else 0.0
         return {
             "limits": None if limits == Limits() else limits,
             "armature": number("newton:armature")
             * self._mass
             * (self._length**2 if turning else 1.0),
-            "damping": damping * unit * force,
+            "damping": number("newton:damping") * unit * force,
             "friction": number("newton:friction") * force,
             "stiffness": stiffness,
             "rest": number(f"{drive}targetPosition") / unit if stiffness else 0.0,
@@ -407,6 +415,14 @@ class _UsdReader:
             ratio = self._numbers(prim, "newton:mimicCoef1", 1.0)
             yield dataclasses.replace(joint, mimic=Mimic(leader, ratio, offset))
 
+    def _motors(self) -> Iterator[str]:
+        """Joints with drives that stand for motors."""
+        api = self._usd.UsdPhysics.DriveAPI
+        for prim, _ in self._placed.values():
+            driven = any(prim.HasAPI(api, x) for x in ("angular", "linear", *ALL_FREEDOMS))
+            if driven and prim.GetCustomDataByKey(MOTOR) is not False:
+                yield self._name(prim)
+
     def _start(self, prims: list[Any]) -> Iterator[tuple[str, tuple[float, ...]]]:
         """Where joints of the tree stand in the posture that is drawn."""
         for prim in prims:
@@ -437,6 +453,14 @@ class _UsdReader:
                     file=self._file,
                 )
             )
+        if self._controlled:
+            self.warnings.append(
+                UrdfWarning(
+                    f"stiffness and damping of drives ({some_of(self._controlled)}) are those of a "
+                    "controller: they are left out",
+                    file=self._file,
+                )
+            )
         shapes = [x for x in self._prims if x.HasAPI(physics.CollisionAPI)]
         if shapes:
             names = some_of([str(x.GetPath()) for x in shapes])
@@ -459,6 +483,11 @@ def _check_layers(pxr: Any, file: str) -> None:
                 f"refers to {path}, which is outside its folder {folder}: copy it there",
                 file=file,
             )
+        if Path(path).suffix not in SUFFIXES:
+            raise UrdfError(
+                f"is USD, which the end of its name has to say: call it {', '.join(SUFFIXES)}",
+                file=path,
+            )
         if not Path(path).is_file():
             raise UrdfError(f"refers to {path}, which is not there", file=file)
         try:
@@ -466,6 +495,8 @@ def _check_layers(pxr: Any, file: str) -> None:
         except Exception as error:
             line = str(error).strip().splitlines()[0][:200]
             raise UrdfError(f"USD cannot be read: {line}", file=path) from None
+        if layer is None:
+            raise UrdfError("USD cannot be read: the file is damaged", file=path)
         for asset in layer.GetCompositionAssetDependencies():
             waiting.append(str((Path(path).parent / asset).resolve()))
 

@@ -44,6 +44,10 @@ ALL_FREEDOMS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 #: Beginning of the names of attributes with all digits.
 EXACT = "robodyn:"
 
+#: Custom data of joints: whether a drive stands for a spring, and for a motor. Drives of other
+#: programs are motors, and what their stiffness and damping do is the matter of a controller.
+SPRING, MOTOR = "spring", "motor"
+
 
 def usd() -> Any:
     """The package ``pxr``.

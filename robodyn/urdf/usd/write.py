@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Actuator, Joint, Link, Loop, Mechanism
+from robodyn.description import Actuator, Joint, Limits, Link, Loop, Mechanism
 from robodyn.description.loop import ends_of, poses_of
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
@@ -17,56 +17,62 @@ from robodyn.joints import distance, fixed, floating, joint_kind, universal
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.tolerances import LEAST_MASS, PERPENDICULAR_AXES
 from robodyn.topology.spanning_tree import cut_joints
-from robodyn.urdf.usd.schema import ALL_FREEDOMS, EXACT, FREEDOMS, TYPES, turned_frame, usd
+from robodyn.urdf.common.drawn import (
+    DrawnRobot,
+    Written,
+    functions_of_users,
+    has_mass,
+    left_out,
+    left_out_everywhere,
+)
+from robodyn.urdf.usd.schema import (
+    ALL_FREEDOMS,
+    EXACT,
+    FREEDOMS,
+    MOTOR,
+    SPRING,
+    TYPES,
+    turned_frame,
+    usd,
+)
 
 
-def usda_text(
-    mechanism: Mechanism,
-    *,
-    fixed_base: bool,
-    gravity: Sequence[float],
-    positions: Mapping[str, Any],
-    poses: Mapping[str, FloatArray],
-) -> tuple[str, list[str]]:
-    """USD of a mechanism, and what it cannot say, in lines.
+def usda_text(robot: DrawnRobot) -> Written:
+    """USD of a robot.
 
-    positions: Of all joints in a closed posture, loops included, which is drawn.
-    poses (4, 4) [1, m]: Of all links in that posture.
     Raises UrdfError: If USD has no words for what moves it.
     Raises MissingExtraError: Without usd-core.
     """
+    mechanism = robot.mechanism
     for element, why in _unknown(mechanism):
         raise UrdfError(f"cannot be written as USD: {why}", element=element, file=mechanism.file)
-    stage = _Stage(mechanism.name, gravity)
+    stage = _Stage(robot)
     lost = []
     for link in mechanism.links:
         if link.name != WORLD:
-            stage.add_link(link, poses[link.name])
-    tiny = [x.name for x in mechanism.links if x.name != WORLD and not _has_mass(x)]
+            stage.add_link(link, robot.poses[link.name])
+    tiny = [x.name for x in mechanism.links if x.name != WORLD and not has_mass(x)]
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
-    children = {joint.child for joint in mechanism.joints}
-    base = mechanism.root or next(x.name for x in mechanism.links if x.name not in children)
-    if fixed_base and base != WORLD:
-        stage.add_joint(Joint("world_fixed", fixed.KIND.name, WORLD, base), None, None, cut=False)
+    if not robot.floating and robot.base != WORLD:
+        stage.add_joint(Joint("world_fixed", fixed.KIND.name, WORLD, robot.base), cut=False)
     cut = [*cut_joints(mechanism), *mechanism.loops]
-    actuators = dict(mechanism.actuators)
     for mover in mechanism.movers:
         if mover.kind != floating.KIND.name:
-            stage.add_joint(
-                mover, positions.get(mover.name), actuators.get(mover.name), mover in cut
-            )
+            stage.add_joint(mover, cut=mover in cut)
     for joint in mechanism.joints:
         if joint.mimic is not None:
             stage.add_mimic(joint)
-    return stage.text, [*lost, *_unsaid(mechanism)]
+    return stage.text, [*lost, *_unsaid(robot)]
 
 
 class _Stage:
     """The stage that is written."""
 
-    def __init__(self, name: str, gravity: Sequence[float]) -> None:
-        self._usd = usd()
+    def __init__(self, robot: DrawnRobot) -> None:
+        self._usd, self._robot = usd(), robot
+        self._actuators = dict(robot.mechanism.actuators)
+        name, gravity = robot.mechanism.name, robot.gravity
         Usd, geometry, physics = self._usd.Usd, self._usd.UsdGeom, self._usd.UsdPhysics
         self._stage = Usd.Stage.CreateInMemory()
         geometry.SetStageUpAxis(self._stage, geometry.Tokens.z)
@@ -126,7 +132,7 @@ class _Stage:
         physics.RigidBodyAPI.Apply(prim)
         mass = physics.MassAPI.Apply(prim)
         center, moments, axes = np.zeros(3), np.full(3, LEAST_MASS), np.eye(4)
-        if _has_mass(link):
+        if has_mass(link):
             assert link.inertia is not None
             X = link.inertia.origin.matrix
             J = X[:3, :3] @ link.inertia.matrix @ X[:3, :3].T
@@ -147,7 +153,7 @@ class _Stage:
         x, y, z, w = map(float, quaternion_of(axes))
         mass.CreatePrincipalAxesAttr(Gf.Quatf(w, x, y, z))
 
-    def add_joint(self, mover: Joint | Loop, drawn: Any, motor: Actuator | None, cut: bool) -> None:
+    def add_joint(self, mover: Joint | Loop, *, cut: bool) -> None:
         """Add a joint, one that is cut beside the articulation."""
         physics, kind = self._usd.UsdPhysics, mover.kind
         path = self._paths[f"joint {mover.name}"] = self._path(self._root, mover.name)
@@ -174,7 +180,10 @@ class _Stage:
                     limit.CreateLowAttr(1.0)
                     limit.CreateHighAttr(-1.0)
         if joint_kind(kind).nv == 1:
-            self._add_axis(prim, mover, drawn, motor)
+            self._add_axis(prim, mover)
+        elif mover.name in self._robot.motors:
+            for freedom in FREEDOMS.get(kind, ()):
+                physics.DriveAPI.Apply(prim, freedom).CreateStiffnessAttr(0.0)
 
     def _place(self, prim: Any, joint: Any, k: int, X: FloatArray) -> None:
         x, y, z, w = map(float, quaternion_of(X))
@@ -184,45 +193,46 @@ class _Stage:
         self._exact(prim, f"localPos{k}", X[:3, 3])
         self._exact(prim, f"localRot{k}", (w, x, y, z))
 
-    def _add_axis(self, prim: Any, mover: Joint | Loop, drawn: Any, motor: Actuator | None) -> None:
-        """Axis, limits, drive, and what acts along a joint; angles are in degrees."""
-        physics, turning = self._usd.UsdPhysics, joint_kind(mover.kind).turns
-        word, unit = ("angular", math.degrees(1.0)) if turning else ("linear", 1.0)
+    def _add_axis(self, prim: Any, mover: Joint | Loop) -> None:
+        """Axis and limits of a joint, its position, and what acts along it; angles in degrees."""
+        word, unit = _measures(mover)
         self._set(prim, "physics:axis", "Token", "X")
-        armature, damping, friction = mover.armature, mover.damping, mover.friction
-        effort = mover.limits.effort if mover.limits else math.inf
-        if motor is not None:
-            armature += motor.gear_ratio**2 * motor.rotor_inertia
-            damping += motor.gear_ratio**2 * motor.viscous
-            friction += abs(motor.gear_ratio) * motor.coulomb
-            effort = min(effort, abs(motor.gear_ratio) * motor.torque_limit)
-        if mover.limits is not None:
-            for name in ("lower", "upper"):
-                value = unit * getattr(mover.limits, name)
-                if math.isfinite(value):
-                    self._set(prim, f"physics:{name}Limit", "Float", value)
-                    self._exact(prim, f"{name}Limit", [value])
+        limits, motor = mover.limits or Limits(), self._actuators.get(mover.name, Actuator())
+        ratio = abs(motor.gear_ratio)
         prim.AddAppliedSchema("NewtonJointAPI")
-        values = {"armature": armature, "damping": damping / unit, "friction": friction}
-        if mover.limits is not None and math.isfinite(mover.limits.velocity):
-            values["velocityLimit"] = mover.limits.velocity * unit
-        for name, value in values.items():
-            if value:
-                self._set(prim, f"newton:{name}", "Float", value)
-                self._exact(prim, name, [value])
-        if mover.stiffness or math.isfinite(effort) or motor is not None:
-            drive = physics.DriveAPI.Apply(prim, word)
-            drive.CreateStiffnessAttr(mover.stiffness / unit)
-            drive.CreateTargetPositionAttr(mover.rest * unit)
-            self._exact(prim, "stiffness", [mover.stiffness / unit])
-            self._exact(prim, "targetPosition", [mover.rest * unit])
-            if math.isfinite(effort):
-                drive.CreateMaxForceAttr(effort)
-                self._exact(prim, "maxForce", [effort])
-        if drawn is not None and float(np.ravel(drawn)[0]):
+        for name, value, default in (
+            ("physics:lowerLimit", unit * limits.lower, -math.inf),
+            ("physics:upperLimit", unit * limits.upper, math.inf),
+            ("newton:velocityLimit", unit * limits.velocity, math.inf),
+            ("newton:armature", mover.armature + ratio**2 * motor.rotor_inertia, 0.0),
+            ("newton:damping", (mover.damping + ratio**2 * motor.viscous) / unit, 0.0),
+            ("newton:friction", mover.friction + ratio * motor.coulomb, 0.0),
+        ):
+            if value != default:
+                self._set(prim, name, "Float", value)
+                self._exact(prim, name.partition(":")[2], [value])
+        self._add_drive(prim, mover, min(limits.effort, ratio * motor.torque_limit))
+        drawn = float(self._robot.position(mover)[0]) * unit
+        if drawn:
             prim.AddAppliedSchema(f"PhysicsJointStateAPI:{word}")
-            at = float(np.ravel(drawn)[0]) * unit
-            self._set(prim, f"state:{word}:physics:position", "Double", at)
+            self._set(prim, f"state:{word}:physics:position", "Double", drawn)
+
+    def _add_drive(self, prim: Any, mover: Joint | Loop, effort: float) -> None:
+        """A drive for a motor, and for a spring, which USD has in drives alone."""
+        driven = mover.name in self._robot.motors
+        if not (driven or mover.stiffness):
+            return
+        word, unit = _measures(mover)
+        drive = self._usd.UsdPhysics.DriveAPI.Apply(prim, word)
+        prim.SetCustomDataByKey(SPRING, bool(mover.stiffness))
+        prim.SetCustomDataByKey(MOTOR, driven)
+        drive.CreateStiffnessAttr(mover.stiffness / unit)
+        self._exact(prim, "stiffness", [mover.stiffness / unit])
+        drive.CreateTargetPositionAttr(mover.rest * unit)
+        self._exact(prim, "targetPosition", [mover.rest * unit])
+        if driven and math.isfinite(effort):
+            drive.CreateMaxForceAttr(effort)
+            self._exact(prim, "maxForce", [effort])
 
     def add_mimic(self, joint: Joint) -> None:
         """Say which joint another follows."""
@@ -240,17 +250,17 @@ class _Stage:
             self._exact(prim, name, [value])
 
 
-def _has_mass(link: Link) -> bool:
-    return link.inertia is not None and link.inertia.mass > 0.0
+def _measures(mover: Joint | Loop) -> tuple[str, float]:
+    """USD's word for what a joint with one freedom does, and its units a radian or a metre."""
+    return ("angular", math.degrees(1.0)) if joint_kind(mover.kind).turns else ("linear", 1.0)
 
 
 def _unknown(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
     """What moves a mechanism and has no word, with the reason."""
-    groups = ("constraint", mechanism.constraints), ("force", mechanism.forces)
-    others = ("follower", mechanism.followers), ("coupling", mechanism.couplings)
-    for what, items in (*groups, *others):
-        for item in items:
-            yield f"{what} {item.name!r}", "it has mimics alone, and no other relation of joints"
+    relations = [f"follower {x.name!r}" for x in mechanism.followers]
+    relations += [f"coupling {x.name!r}" for x in mechanism.couplings]
+    for element in (*functions_of_users(mechanism), *relations):
+        yield element, "it has mimics alone, and no other relation of joints"
     for mover in mechanism.movers:
         element = f"joint {mover.name!r}"
         if mover.kind not in (*TYPES, *FREEDOMS, floating.KIND.name):
@@ -265,24 +275,25 @@ def _unknown(mechanism: Mechanism) -> Iterator[tuple[str, str]]:
                 yield element, "only joints of the same type follow one another there"
 
 
-def _unsaid(mechanism: Mechanism) -> Iterator[str]:
+def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     """What stands in no USD."""
+    mechanism = robot.mechanism
     movers = mechanism.movers
     free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = [x for x in movers if joint_kind(x.kind).nv > 1]
+    resisted = [x.name for x in loose if x.damping or x.friction or x.armature]
+    balls = [x.name for x in loose if x.name in robot.motors and x.kind not in FREEDOMS]
     rotors = [name for name, motor in mechanism.actuators if motor.rotor_inertia]
     geared = [name for name, motor in mechanism.actuators if motor.gear_ratio != 1.0]
-    for what, names in (
-        ("floating joints, as links are free without a joint,", free),
-        ("damping, friction and armature of joints with several freedoms",
-         [x.name for x in loose if x.damping or x.friction or x.armature]),
-        ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),
-        ("what turns rotors beside their gears, as with rotor_model='armature',", rotors),
-        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
-        ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
-        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
-        ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
-        ("sensors", [x.name for x in mechanism.sensors]),
-    ):  # fmt: skip
-        if names:
-            yield f"{what} ({some_of(names)}) are left out"
+    yield from left_out(
+        (
+            ("floating joints, as links are free without a joint,", free),
+            ("damping, friction and armature of joints with several freedoms", resisted),
+            ("motors of ball joints", balls),
+            ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),
+            ("what turns rotors beside their gears, as with rotor_model='armature',", rotors),
+            ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
+            ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+        )
+    )
+    yield from left_out_everywhere(mechanism)

@@ -44,7 +44,7 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     """Check that fields can be those of a motion.
 
     Accelerations and forces may be unknown (NaN), and so may all states of a simultaneous motion
-    after its end. The states of a folder stay in their files and are not checked.
+    after its end.
 
     file: Name of the file.
     fields: Fields of a trajectory.
@@ -63,9 +63,8 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     if len(back):
         k = int(back[0])
         refuse("t", f"runs back, from {t[k]:.6g} s to {t[k + 1]:.6g} s at sample {k + 1}")
-    kept = isinstance(fields["q"], np.memmap)
-    over = None if kept else _over(fields["q"], fields["v"])
-    for name in () if kept else ("q", "v", "a", "tau"):
+    over = _over(fields["q"], fields["v"])
+    for name in ("q", "v", "a", "tau"):
         x = fields[name]
         wrong = np.isinf(x) if name in ("a", "tau") else ~np.isfinite(x)
         wrong = wrong if over is None else wrong & ~over[..., None]

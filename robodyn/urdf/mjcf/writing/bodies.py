@@ -11,13 +11,14 @@ import numpy as np
 from lxml import etree
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Inertia, Joint, Loop, Mechanism
+from robodyn.description import Inertia, Joint, Loop
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
-from robodyn.joints import fixed, floating, joint_kind
+from robodyn.joints import fixed, floating
 from robodyn.tolerances import LEAST_MASS, MUJOCO_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
+from robodyn.urdf.common.drawn import DrawnRobot
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.mjcf.writing.document import Document, add, placed, quaternion
@@ -31,22 +32,21 @@ class WrittenBodies:
     """Bodies of a document by the names of links, and ``motions`` by name.
 
     tree: The spanning tree, with fixed joints.
-    positions: Of joints by name, loops included, in the posture that is drawn.
     joined: Links that something is fastened to beside their joints.
-    halves: In how many parts links are cut.
+    shares: In how many parts links are cut.
     """
 
     def __init__(
         self,
         document: Document,
-        mechanism: Mechanism,
+        robot: DrawnRobot,
         tree: SpanningTree,
-        positions: Mapping[str, Any],
         joined: set[str],
         shares: Mapping[str, int],
     ) -> None:
         self.motions: dict[str, Motion] = {}
-        self._document, self._positions, self._shares = document, positions, shares
+        self._document, self._robot, self._shares = document, robot, shares
+        mechanism = robot.mechanism
         self._actuators = dict(mechanism.actuators)
         self._coupled = {joint for x in mechanism.transmissions for joint in x.joints}
         self._inertias = {link.name: link.inertia for link in mechanism.links}
@@ -120,9 +120,7 @@ class WrittenBodies:
 
     def motions_of(self, joint: Joint | Loop, reversed_: bool, at_world: bool) -> list[Motion]:
         """Motions of a joint, which become known by their names."""
-        drawn = np.ravel(self._positions.get(joint.name, np.zeros(joint_kind(joint.kind).nq)))
-        if not drawn.size and joint_kind(joint.kind).nq:
-            drawn = np.zeros(joint_kind(joint.kind).nq)
+        drawn = self._robot.position(joint)
         found = motions_of(joint, drawn, reversed_=reversed_, at_world=at_world)
         for k, motion in enumerate(found):
             if motion.name != joint.name:

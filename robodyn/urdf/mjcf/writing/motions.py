@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +22,7 @@ from robodyn.joints import (
     universal,
 )
 from robodyn.joints.common.described import align_z
+from robodyn.urdf.common.drawn import turn
 from robodyn.urdf.mjcf.bodies import pose_of
 
 #: Motions of a kind of joint, one after the other: type, axis, and what is added to its name.
@@ -119,7 +119,6 @@ def _pose(type_: str, axis: FloatArray, position: float, drawn: FloatArray) -> F
     if type_ == "slide":
         return pose_of(position * axis)
     if type_ == "hinge":
-        half = 0.5 * position
-        return pose_of(np.zeros(3), (math.cos(half), *(math.sin(half) * axis)))
+        return turn(axis, position)
     x, y, z, w = drawn[-4:]
     return pose_of(drawn[:3] if type_ == "free" else np.zeros(3), (w, x, y, z))

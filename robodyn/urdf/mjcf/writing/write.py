@@ -7,14 +7,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.curve import Linear, Polynomial
-from robodyn.errors import UrdfError, some_of
+from robodyn.errors import UrdfError
 from robodyn.joints import distance
 from robodyn.topology.spanning_tree import spanning_tree
+from robodyn.urdf.common.drawn import (
+    DrawnRobot,
+    Written,
+    functions_of_users,
+    left_out,
+    left_out_everywhere,
+)
 from robodyn.urdf.mjcf.writing.bodies import WrittenBodies
 from robodyn.urdf.mjcf.writing.document import Document
 from robodyn.urdf.mjcf.writing.forces import add_forces
@@ -25,20 +31,12 @@ from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations
 from robodyn.urdf.write import as_loop
 
 
-def mjcf_text(
-    mechanism: Mechanism,
-    *,
-    floating_base: bool,
-    gravity: Sequence[float],
-    positions: Mapping[str, Any],
-    motors: Iterable[str],
-) -> tuple[str, list[str]]:
-    """MJCF of a mechanism, and what it cannot say, in lines.
+def mjcf_text(robot: DrawnRobot) -> Written:
+    """MJCF of a robot.
 
-    positions: Of all joints in a closed posture, loops included, which is drawn.
-    motors: Joints that have motors.
     Raises UrdfError: If MJCF has no words for what moves it.
     """
+    mechanism = robot.mechanism
     for element in _functions(mechanism):
         raise UrdfError(
             "cannot be written as MJCF, which has no functions of one's own; of joints that follow "
@@ -47,7 +45,7 @@ def mjcf_text(
             file=mechanism.file,
         )
     joints = {joint.name for joint in mechanism.joints}
-    tree = spanning_tree(mechanism, floating=floating_base, keep_fixed=joints)
+    tree = spanning_tree(mechanism, floating=robot.floating, keep_fixed=joints)
     loops = [
         on_carriers(mechanism, tree, as_loop(cut) if isinstance(cut, Joint) else cut)
         for cut in tree.cuts
@@ -56,12 +54,12 @@ def mjcf_text(
     shares = {link: count + 1 for link, count in Counter(halves).items() if link}
     joined = {link for loop in loops for link in (loop.predecessor, loop.successor)}
     joined |= {link for item in mechanism.link_elements for link, _ in item.places}
-    document = Document(mechanism.name, gravity)
-    bodies = WrittenBodies(document, mechanism, tree, positions, joined, shares)
+    document = Document(mechanism.name, robot.gravity)
+    bodies = WrittenBodies(document, robot, tree, joined, shares)
     for loop, half in zip(loops, halves, strict=True):
         add_loop(document, bodies, loop, half)
     Relations(document, bodies.motions).add_all(mechanism)
-    add_motors(document, mechanism, bodies.motions, motors)
+    add_motors(document, mechanism, bodies.motions, robot.motors)
     add_forces(document, mechanism, bodies)
     if drawn := bodies.coordinates():
         document.add("keyframe/key", name="neutral", qpos=drawn)
@@ -70,9 +68,7 @@ def mjcf_text(
 
 def _functions(mechanism: Mechanism) -> Iterator[str]:
     """What moves a mechanism by functions that MJCF does not have."""
-    for what, items in (("constraint", mechanism.constraints), ("force", mechanism.forces)):
-        for item in items:
-            yield f"{what} {item.name!r}"
+    yield from functions_of_users(mechanism)
     for mover in mechanism.movers:
         if mover.kind not in (*MOTIONS, distance.KIND.name):
             yield f"joint {mover.name!r} of kind {mover.kind!r}"
@@ -90,13 +86,11 @@ def _unsaid(mechanism: Mechanism) -> Iterator[str]:
     idle = [x.name for x in movers if x.limits and not x.limits.effort]
     idle += [name for name, motor in mechanism.actuators if not motor.torque_limit]
     held = [x.name for x in movers if x.limits and x.limits.lower >= x.limits.upper]
-    for what, names in (
-        ("limits of effort of zero, which MuJoCo refuses,", idle),
-        ("limits without a range between them, which MuJoCo refuses,", held),
-        ("limits of speed", quick),
-        ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
-        ("rotors that spin freely", [x.name for x in mechanism.rotors]),
-        ("sensors", [x.name for x in mechanism.sensors]),
-    ):
-        if names:
-            yield f"{what} ({some_of(names)}) are left out"
+    yield from left_out(
+        (
+            ("limits of effort of zero, which MuJoCo refuses,", idle),
+            ("limits without a range between them, which MuJoCo refuses,", held),
+            ("limits of speed", quick),
+        )
+    )
+    yield from left_out_everywhere(mechanism)
