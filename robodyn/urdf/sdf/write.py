@@ -75,6 +75,7 @@ def sdf_text(robot: DrawnRobot) -> Written:
         if link.name not in frames and link.name != WORLD:
             _add_link(model, link, robot.poses[link.name])
     moved = {mover.child for mover in mechanism.joints if mover.nv} - frames.keys()
+    moved |= {robot.base} if robot.floating else set()
     tiny = [x.name for x in mechanism.links if x.name in moved and not has_mass(x)]
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
