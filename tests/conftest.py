@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from support.quick_code import compile_quickly
-from support.slow_cases import cases_of_other_turns, longest_first, slow_cases
+from support.slow_cases import left_to_other_turns, longest_first, slow_cases
 
 # Tests of the two tiers of compiled code ask for them; all others, and what they start, do without
 # another process.
@@ -43,14 +43,13 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Mark what `make test` leaves to `make test-all`, and begin with what takes longest.
 
-    `.ci/run` says by ``ROBODYN_TEST_TURN`` which slow cases of laws it leaves to the next run.
+    `.ci/run` says by ``ROBODYN_TEST_TURN`` which slow tests and cases it leaves to the next run.
     """
-    slow = slow_cases(items)
-    for item in slow:
+    for item in slow_cases(items):
         item.add_marker(pytest.mark.slow)
     if "ROBODYN_TEST_TURN" in os.environ:
-        in_order = [item for item in items if item in slow]
-        waiting = {*cases_of_other_turns(in_order, int(os.environ["ROBODYN_TEST_TURN"]))}
+        all_slow = [item for item in items if item.get_closest_marker("slow")]
+        waiting = {*left_to_other_turns(all_slow, int(os.environ["ROBODYN_TEST_TURN"]))}
         config.hook.pytest_deselected(items=[item for item in items if item in waiting])
         items[:] = [item for item in items if item not in waiting]
     items[:] = longest_first(items)

@@ -3,7 +3,8 @@
 A law that holds for one linkage of a kind and not for the next is rare, and machine code for all of
 them takes most of the time. So `make test` tries two cases of each law, one where a case takes half
 a second, and none of the tests that are marked as slow; `make test-all` all of them. `.ci/run`
-tries every tenth of the slow cases of each law, one at least, and others with the next commit.
+tries every tenth of the slow cases of a test, one at least, every second of the slow tests without
+cases, and others with the next commit.
 """
 
 from __future__ import annotations
@@ -53,18 +54,18 @@ def slow_cases(items):
     return slow
 
 
-#: With so many commits `.ci/run` tries all slow cases of a law.
-TURNS = 10
+#: With so many commits `.ci/run` tries all slow cases of a test, and all slow tests without cases.
+TURNS, TURNS_OF_ONE = 10, 2
 
 
-def cases_of_other_turns(slow, turn):
-    """The slow cases of laws that are left to other turns than this one, a number."""
-    laws = collections.defaultdict(list)
+def left_to_other_turns(slow, turn):
+    """The slow cases and tests that are left to other turns than this one, a number."""
+    tests = collections.defaultdict(list)
     for item in slow:
-        if "/laws/" in item.path.as_posix() and cases_of(item):
-            laws[item.nodeid.partition("[")[0]].append(item)
-    for law, cases in laws.items():
-        turns, shift = min(TURNS, len(cases)), zlib.crc32(law.encode()) + turn
+        tests[item.nodeid.partition("[")[0]].append(item)
+    for test, cases in tests.items():
+        turns = min(TURNS, max(TURNS_OF_ONE, len(cases)))
+        shift = zlib.crc32(test.encode()) + turn
         yield from (case for k, case in enumerate(cases) if (k + shift) % turns)
 
 
