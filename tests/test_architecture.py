@@ -95,6 +95,12 @@ def tree_of(path):
     return tree
 
 
+@functools.cache
+def nodes_of(path):
+    """All nodes of the tree of a file: walking through it takes longer than reading it."""
+    return tuple(ast.walk(tree_of(path)))
+
+
 def part(module):
     """The part of a module, or of a name in it; ``""`` for public names of the package."""
     name = module.split(".")[1] if "." in module else ""
@@ -107,9 +113,9 @@ def folder(module):
     return ".".join(parts if len(parts) <= 2 or module in PACKAGES else parts[:-1])
 
 
-def imported(tree):
+def imported(nodes):
     """Modules that are imported, and public names of robodyn as ``robodyn.name``."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -130,7 +136,7 @@ PACKAGES = {module_of(path) for path in files() if path.name == "__init__.py"}
 def test_imports_go_down():
     def upward(path):
         here = part(module_of(path))
-        for module in imported(tree_of(path)) if here else ():
+        for module in imported(nodes_of(path)) if here else ():
             there = part(module)
             if module.split(".")[0] == "robodyn" and here != there:
                 if LAYER[there] >= LAYER[here]:
@@ -152,7 +158,7 @@ def test_no_circle_of_folders():
     arrows = {}
     for path in files():
         here = folder(module_of(path))
-        for module in imported(tree_of(path)):
+        for module in imported(nodes_of(path)):
             there = folder(module) if module in MODULES else "robodyn"
             if module.startswith("robodyn.") and there not in (here, "robodyn"):
                 arrows.setdefault(here, set()).add(there)
@@ -168,8 +174,8 @@ def test_no_circle_of_modules():
     arrows = {}
     for path in files():
         if path.name != "__init__.py":  # a package's names
-            here, tree = module_of(path), tree_of(path)
-            arrows[here] = {m for m in imported(tree) if m in MODULES - PACKAGES - {here}}
+            here, nodes = module_of(path), nodes_of(path)
+            arrows[here] = {m for m in imported(nodes) if m in MODULES - PACKAGES - {here}}
     while free := [x for x in arrows if not arrows[x] & set(arrows)]:
         for x in free:
             del arrows[x]
@@ -182,7 +188,7 @@ def test_heavy_packages_are_imported_when_used():
             return
         for node in tree_of(path).body:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                for module in imported(ast.Module([node], [])):
+                for module in imported([node]):
                     if module.split(".")[0] in LATE:
                         yield f"line {node.lineno}: {module}"
 
@@ -193,7 +199,7 @@ def test_no_other_way_to_warn_is_used():
     """`robodyn.caller.warn` finds the line; a level of the stack counts frames that change."""
 
     def warns(path):
-        for node in ast.walk(tree_of(path)) if path.name != "caller.py" else ():
+        for node in nodes_of(path) if path.name != "caller.py" else ():
             if isinstance(node, ast.Attribute) and node.attr in ("warn", "warn_explicit"):
                 if isinstance(node.value, ast.Name) and node.value.id == "warnings":
                     yield f"line {node.lineno}"
@@ -210,7 +216,7 @@ def test_only_its_own_file_names_a_kind_of_joint():
     def named(path):
         if part(module_of(path)) == "joints":
             return
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if node.value in unmistakable:
                     yield f"line {node.lineno}: {node.value!r}"
@@ -254,7 +260,7 @@ def test_errors_are_raised_with_attributes_that_they_have():
     kinds = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type)}
 
     def unknown(path):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Call):
                 kind = kinds.get(ast.unparse(node.func).rpartition(".")[2])
                 for given in node.keywords if kind and issubclass(kind, BaseException) else ():
@@ -270,9 +276,9 @@ FOREIGN = {"sys._getframe", "os._exit", "np._core", "np._core.multiarray._ARRAY_
            "etree._Element", "substitution._eval_dict"}  # fmt: skip
 
 
-def own_private_names(tree):
+def own_private_names(nodes):
     """Private attributes that the classes of a file define."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             yield node.name
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -285,9 +291,9 @@ def test_private_names_stay_in_their_files():
     """Only the file whose classes define an attribute ``_name`` reads it; nobody imports one."""
 
     def foreign(path):
-        tree = tree_of(path)
-        own = {*own_private_names(tree), "_replace", "_asdict", "_fields", "_make"}
-        for node in ast.walk(tree):
+        nodes = nodes_of(path)
+        own = {*own_private_names(nodes), "_replace", "_asdict", "_fields", "_make"}
+        for node in nodes:
             if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
                 if node.attr not in own and not node.attr.endswith("__"):
                     where = ast.unparse(node)
@@ -310,7 +316,7 @@ def test_ir_is_written_in_two_rooms_only():
 
     def written(path):
         if not module_of(path).startswith(OF_MACHINE_CODE):
-            for module in imported(tree_of(path)):
+            for module in imported(nodes_of(path)):
                 if module.startswith(("robodyn.codegen.llvm.builder", "llvmlite")):
                     yield f"imports {module}"
 

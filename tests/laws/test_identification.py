@@ -472,7 +472,7 @@ def test_forces_of_loops_drop_out(palletizer, sack_run):
     np.testing.assert_allclose(at.W[:, order], Y, atol=1e-8)
 
 
-CLOSED = [name for name in rd.robots() if rd.load(name).nc]
+CLOSED = [name for name in rd.robots() if bundled(name).nc]
 
 
 @pytest.mark.parametrize("name", CLOSED)

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 from support.comparison import close_within
 from support.random_mechanisms import awkward_linkage, awkward_mechanism, random_mechanism
 
@@ -22,7 +23,7 @@ from support.mujoco_twin import Twin  # noqa: E402
 close = close_within(1e-10, least=1e-3)
 #: Bundled robots that are quickly compiled; all others are slow.
 QUICK = ("four_bar", "crank_slider", "scara", "prosthesis")
-LINKAGES = [name for name in rd.robots() if rd.load(name).nc]
+LINKAGES = [name for name in rd.robots() if bundled(name).nc]
 
 
 def written(robot, folder, name="robot.xml"):

@@ -10,13 +10,14 @@ import sys
 
 import numpy as np
 import pytest
+from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.controllers import JointPD, PointToPoint
 
 SHORT = ["--duration", "0.3", "--no-plot"]
-LOOPS = [name for name in rd.robots() if rd.load(name).nc]
+LOOPS = [name for name in rd.robots() if bundled(name).nc]
 
 
 @pytest.fixture
