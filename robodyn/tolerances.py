@@ -82,6 +82,8 @@ EXACT_TURNS_RANK = 1e-4
 DISPLACEMENT_NOISE = 1e-2
 LEAST_DISPLACEMENT_NOISE = 1e-6
 FINE_DISPLACEMENT_NOISE = 1e-10
+#: Part of that noise below which rows of the matrix are left out before it is decomposed.
+NEGLIGIBLE_NOISE = 1e-3
 #: Axes on one body that miss being parallel by less [rad] after frames were displaced are so: what
 #: is left is the square of rounding.
 ALMOST_PARALLEL = 1e-4

@@ -175,6 +175,16 @@ def build_model(
     return model if actuated is None else replace(model, actuated_joints=actuated)
 
 
+def with_frames_of(model: Model, mechanism: Mechanism) -> Model:
+    """A model with the frames of another description of its robot; inertias of joints stay."""
+    effective = effective_mechanism(mechanism, model.settings)
+    tree = tree_of(mechanism, effective, model.settings)
+    setup = setup_of(mechanism, effective, model.settings, tree)
+    return replace(
+        model, mechanism=mechanism, effective=effective, tree=tree, bodies=setup.model, setup=setup
+    )
+
+
 def model_of(
     mechanism: Mechanism,
     effective: Mechanism,

@@ -9,6 +9,7 @@ the child of two joints as often as the parent of two.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -268,13 +269,14 @@ def _slopes_of_cut(closure: Closure, X_FG: Array) -> Array:
     units = (EX, EY, EZ)
     columns = {k: (e, zero) for k, e in enumerate(units)}
     columns |= {k + 3: (zero, e) for k, e in enumerate(units)}
-    found = []
-    for X in X_FG:
-        pose = Placement(Rotation(Mat3(*map(float, X[:3, :3].flat))), Vec3(*map(float, X[:3, 3])))
-        motion = RelativeMotion(pose, zero, zero, zero, zero, columns)
-        rows = closure.cut.rows(motion, closure.geometry)
-        found.append([[float(row.jacobian.get(k, 0.0)) for k in range(6)] for row in rows])  # type: ignore[arg-type]  # known
-    return np.array(found).reshape(len(X_FG), -1, 6)
+    R = Rotation(Mat3(*np.moveaxis(X_FG[:, :3, :3].reshape(-1, 9), 0, 1)))
+    pose = Placement(R, Vec3(*np.moveaxis(X_FG[:, :3, 3], 0, 1)))
+    motion = RelativeMotion(pose, zero, zero, zero, zero, columns)
+    slopes = [row.jacobian for row in closure.cut.rows(motion, closure.geometry)]
+    J = np.zeros((len(X_FG), len(slopes), 6))
+    for i, k in itertools.product(range(len(slopes)), columns):
+        J[:, i, k] = slopes[i].get(k, 0.0)
+    return J
 
 
 def _seen_at(X_WF: Array, X_WG: Array, X_WJ: Array, length: float) -> Array:

@@ -160,12 +160,16 @@ class LoopGeometry:
 
         If digits can have made them all, as of joints that hold nothing, they are left as they are.
         """
-        K = self.jacobian(q)
-        if not np.isfinite(K).all():
-            return np.ones(min(K.shape))
-        values = np.linalg.svd(K, compute_uv=False)
-        largest = values.max(initial=0.0)
-        return np.asarray(values / (largest if largest > self.doubtful else 1.0))
+        return self._values(self.position.jacobian(q))
+
+    def _values(self, K: Array) -> Array:
+        """The same of slopes (..., nc, nv)."""
+        K = K / self.units[:, None] * self.speed_units
+        known = np.isfinite(K).all(axis=(-2, -1))[..., None]
+        values = np.linalg.svd(np.where(known[..., None], K, 0.0), compute_uv=False)
+        largest = values.max(axis=-1, initial=0.0, keepdims=True)
+        values = values / np.where(largest > self.doubtful, largest, 1.0)
+        return np.where(known, values, 1.0)
 
     def rank(self, q: Array) -> int:
         """The rank to the letter."""
@@ -180,10 +184,10 @@ class LoopGeometry:
         if np.abs(self.position.residual(q)).max(initial=0.0) > LOOP_DRIFT:
             return False
         rank = self.rank(q)
-        for posture in self.postures(q, rank, LOOP_CLOSED):
-            values = self.values(posture)
-            sure = int((values >= doubtful).sum())
-            if sure >= rank and sure == int((values > EXACT_RANK).sum()):
+        for _, K in self._walked(q, rank, LOOP_CLOSED):
+            values = self._values(K)
+            sure = (values >= doubtful).sum(axis=1)
+            if ((sure >= rank) & (sure == (values > EXACT_RANK).sum(axis=1))).any():
                 return True
         return False
 
@@ -205,13 +209,17 @@ class LoopGeometry:
         most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
         yield from range(least, min(most, least + READINGS) + 1)
 
-    def postures(self, q: Array, rank: int, tolerance: float) -> Iterator[Array]:
-        """Postures far apart, q the first of them, closed but for a tolerance at a rank."""
-        yield q
+    def postures(self, q: Array, rank: int, tolerance: float) -> Array:
+        """Postures far apart, q the first of them, closed but for a tolerance at a rank (m, nq)."""
+        return np.concatenate([found for found, _ in self._walked(q, rank, tolerance)])
+
+    def _walked(self, q: Array, rank: int, tolerance: float) -> Iterator[tuple[Array, Array]]:
+        """The same with their slopes, some at a time."""
+        yield q[None], self.position.jacobian(q)[None]
         gap, moved = LEVER * tolerance * self.units, 0.0
         for limited in (True, False):  # joints may be drawn at limits, or beyond them
             if self.is_stiff(q, rank) or moved > MOVED_FAR:
                 break
             for found in walks(self.model, self.position, self.space, q, rank, gap, limited):
-                moved = max(moved, float(np.abs(found - q).max()))
-                yield from found
+                moved = max(moved, float(np.abs(found[0] - q).max()))
+                yield found

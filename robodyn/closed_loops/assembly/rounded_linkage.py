@@ -28,11 +28,12 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
+from robodyn.closed_loops.assembly.low_rank import least_norm
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
 from robodyn.description import Mechanism, with_exact_turns
 from robodyn.errors import LoopWarning
-from robodyn.model.model import Model, build_model
+from robodyn.model.model import Model, build_model, with_frames_of
 from robodyn.model.settings import Settings
 from robodyn.tolerances import (
     ALMOST_PARALLEL,
@@ -57,6 +58,9 @@ MANY_GUESSES = 20
 
 #: Gauss-Newton steps, and most postures looked at.
 STEPS, POSTURES = 10, 60
+
+#: Part of a gap that a step has to leave at most, so that another one is made.
+ENOUGH = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +238,7 @@ def _displaced(
     which digits open it by much. The first one, in which it was drawn, stays as it is if it is
     ``held``.
     """
-    postures = np.array([q, *np.unique([*start.postures(q, rank, tolerance)], axis=0)])
+    postures = np.array([q, *np.unique(start.postures(q, rank, tolerance), axis=0)])
     gaps = np.abs(start.residual(postures)).max(axis=1)
     for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])]):
         found = _closed_at(start, letter, near, rank, tolerance, held, turned)
@@ -279,7 +283,7 @@ def _closed_at(
     row = letter.of_positions[int(opened.max(axis=0).argmax())]
     angle, way = found.linkage.frames.largest(found.total)
     return Rounding(
-        found.linkage.model,
+        build_model(found.linkage.model.mechanism, letter.model.settings),
         math.hypot(turned, float(np.linalg.norm(found.total))),
         max(turned, angle),
         way,
@@ -303,8 +307,12 @@ class _Closing:
     @cached_property
     def gap(self) -> float:
         """What is left of gaps, and of angles between axes that are to be parallel."""
-        apart = np.abs(self.linkage.axes_apart(self.parallel)[1]).max(initial=0.0)
-        return max(self.linkage.gap(self.postures), float(apart))
+        apart = float(np.abs(self._apart[1]).max(initial=0.0))
+        return max(self.linkage.gap(self.postures), apart)
+
+    @cached_property
+    def _apart(self) -> tuple[Array, Array]:
+        return self.linkage.axes_apart(self.parallel)
 
     @cached_property
     def has_rank(self) -> bool:
@@ -328,7 +336,7 @@ class _Closing:
                 best = found
             # the next step would be the square of this one
             enough = LOOP_DRIFT if fine else ROUNDED_GAP
-            if size < enough or not size < 0.5 * before or moved < ROUNDED_STEP:
+            if size < enough or not size < ENOUGH * before or moved < ROUNDED_STEP:
                 break
         return best
 
@@ -336,11 +344,11 @@ class _Closing:
         least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
         noise = max(self.gap if fine else LEVER * self.gap, least)
         step = self._gauss_newton(min(noise, DISPLACEMENT_NOISE))
-        if step is None:
+        if step is None or not (fine or step[2] < ENOUGH * self.gap):
             return self
         d, dq = factor * step[0], factor * step[1]
         start = self.linkage
-        model = build_model(start.frames.moved(d), start.model.settings)
+        model = with_frames_of(start.model, start.frames.moved(d))
         return dataclasses.replace(
             self,
             linkage=LoopGeometry(model, displaced=True),
@@ -348,8 +356,11 @@ class _Closing:
             total=self.total + d,
         )
 
-    def _gauss_newton(self, noise: float) -> tuple[Array, Array] | None:
-        """Displacements of frames (size,) and steps of postures (m, nv) that close the loops."""
+    def _gauss_newton(self, noise: float) -> tuple[Array, Array, float] | None:
+        """Displacements of frames (size,) and steps of postures (m, nv) that close the loops.
+
+        With what they leave of gaps but for squares.
+        """
         linkage, postures, rank = self.linkage, self.postures, self.rank
         r, K = linkage.residual(postures), linkage.jacobian(postures)
         D = linkage.displaced(postures)
@@ -364,13 +375,14 @@ class _Closing:
         if self.held:
             A, b = A[left.shape[1] :], b[left.shape[1] :]
             A, b = np.concatenate([D[0], A]), np.concatenate([-r[0], b])
-        P, apart = linkage.axes_apart(self.parallel)
-        d = np.linalg.lstsq(np.concatenate([A, P]), np.concatenate([b, -apart]), rcond=noise)[0]
+        P, apart = self._apart
+        d = least_norm(np.concatenate([A, P]), np.concatenate([b, -apart]), noise)
         along = np.einsum("mji,mj->mi", U[:, :, :rank], r + D @ d) / values[:, :rank]
         dq = -np.einsum("mij,mi->mj", Vt[:, :rank], along)
         if self.held:
             dq[0] = 0.0
-        return d, dq
+        left_open = r + D @ d + np.einsum("mij,mj->mi", K, dq)
+        return d, dq, max(float(np.abs(x).max(initial=0.0)) for x in (left_open, apart + P @ d))
 
 
 def _fewer(postures: Array, rank: int, letter: LoopGeometry) -> Array:

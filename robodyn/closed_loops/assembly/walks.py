@@ -30,8 +30,8 @@ def walks(
     rank: int | None = None,
     gap: Array | None = None,
     limited: bool = True,
-) -> Iterator[Array]:
-    """Closed postures after each step of some walks from a closed one, shape (walks, nq).
+) -> Iterator[tuple[Array, Array]]:
+    """Closed postures after each step of some walks from a closed one, shape (walks, nq), with K.
 
     Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
     strides. Where one cannot go on, it stays, turns round and takes shorter ones. With another
@@ -46,17 +46,18 @@ def walks(
         heading[:, (rows.jacobian(start) == 0.0).all(axis=0)] = 0.0
     heading = np.concatenate([heading, -heading])
     stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
-    here = np.tile(start, (WALKS, 1))
-    yield here
+    here, K = np.tile(start, (WALKS, 1)), np.tile(rows.jacobian(start), (WALKS, 1, 1))
+    yield here, K
     for _ in range(STEPS):
         with np.errstate(all="ignore"):  # some postures are none
-            along = loops.along(here, heading)
+            along = loops.along(K, heading)
             there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
             good = loops.arrived(here, there, limited)
+            K = np.where(good[:, None, None], rows.jacobian(there), K)
         heading = np.where(good[:, None], along, -along)
         stride = np.where(good, stride, 0.5 * stride)
         here = np.where(good[:, None], there, here)
-        yield here
+        yield here, K
 
 
 @np.errstate(all="ignore")
@@ -96,9 +97,9 @@ class _Loops:
         self._done = WALK_CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
         self._gap = self._done if gap is None else gap
 
-    def along(self, q: Array, heading: Array) -> Array:
+    def along(self, K: Array, heading: Array) -> Array:
         """Motions that loops allow nearest to given ones, scaled to the largest speed 1."""
-        along = heading - self._least(q, _by(self._rows.jacobian(q), heading))
+        along = heading - self._least(K, _by(K, heading))
         size = np.abs(along).max(axis=1, keepdims=True, initial=0.0)
         return np.asarray(along / np.where(size > 0.0, size, 1.0))
 
@@ -108,7 +109,7 @@ class _Loops:
             gap = self._rows.residual(q)
             if np.abs(gap).max(initial=0.0) < self._done:
                 break
-            step = self._least(q, gap)
+            step = self._least(self._rows.jacobian(q), gap)
             size = np.abs(step).max(axis=1, keepdims=True, initial=0.0)
             q = self._space.integrate(q, -step / np.maximum(1.0, 2.0 * size))
             if size.max() < WALK_STEP:
@@ -123,12 +124,11 @@ class _Loops:
         finite = np.isfinite(self._rows.jacobian(there)).all(axis=(1, 2))
         return np.asarray(inside & finite & closed)
 
-    def _least(self, q: Array, b: Array) -> Array:
+    def _least(self, K: Array, b: Array) -> Array:
         """The x of least norm with ``K x = b``, at the rank that closed loops have.
 
         Zero where these are no numbers: loops that are solved in closed form do not close there.
         """
-        K = self._rows.jacobian(q)
         unknown = ~(np.isfinite(K).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
         K, b = K.copy(), b.copy()
         K[unknown], b[unknown] = 0.0, 0.0

@@ -124,7 +124,7 @@ class Mobility:
     @cached_property
     def walks(self) -> Array:
         """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
-        return np.array([*walks(*self._beginning)])
+        return np.array([here for here, _ in walks(*self._beginning)])
 
     @cached_property
     def far(self) -> Array:
