@@ -13,7 +13,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
 from robodyn.closed_loops.assembly.parallel_axes import parallel_rows
 from robodyn.closed_loops.assembly.walks import walks
-from robodyn.closed_loops.constraints.constraint_rows import PositionRows
+from robodyn.closed_loops.constraints.constraint_rows import Geometry, PositionRows
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.codegen import MethodTable
 from robodyn.description.written_digits import rounding_of
@@ -57,11 +57,10 @@ class LoopGeometry:
         self.model, self.space = model, ConfigurationSpace(model, self.evaluator)
         unmoved = tuple(np.eye(4).ravel().tolist())
         placed = tuple((link, unmoved) for link in self.frames.links) if displaced else ()
-        self._geometry = evaluator.interpreted("loop_geometry", t=0.0, placed=placed)
-        self._known: tuple[Any, Any] = None, None
+        self.geometry = Geometry(evaluator.interpreted("loop_geometry", t=0.0, placed=placed))
         self.of_positions = list(setup.position_rows)
         self.position = PositionRows(
-            lambda q: self.geometry(q)[1], lambda q: self.geometry(q)[2], self.of_positions
+            self.geometry.residual, self.geometry.jacobian, self.of_positions
         )
         self.units = np.array(setup.row_units)[self.of_positions]
         self.speed_units = np.array(setup.speed_units)
@@ -70,13 +69,6 @@ class LoopGeometry:
     def frames(self) -> FrameDisplacements:
         """Displacements of the frames of its joints."""
         return FrameDisplacements(self.model)
-
-    def geometry(self, q: Array) -> Any:
-        """Poses of frames, residuals and their derivatives at a posture; the last are kept."""
-        key = np.shape(q), np.asarray(q).tobytes()
-        if self._known[0] != key:
-            self._known = key, self._geometry(q)
-        return self._known[1]
 
     def residual(self, q: Array) -> Array:
         """Gaps, shape (..., nc)."""

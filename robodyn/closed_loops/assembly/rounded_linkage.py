@@ -116,9 +116,11 @@ def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
         return model, ()
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
-        neat = build_model(neatly, settings)
-        if (exact := LoopGeometry(neat)).is_exact(exact.nearest, EXACT_TURNS_RANK):
-            return neat, ()
+        exact = LoopGeometry(build_model(neatly, settings))
+        # where loops close already, rounded turns make rows independent that exact ones do not
+        more = letter.gap(q) < LOOP_CLOSED and exact.rank(exact.nearest) >= letter.rank(q)
+        if not more and exact.is_exact(exact.nearest, EXACT_TURNS_RANK):
+            return exact.model, ()
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
         if half_round is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,10 @@ class ConstraintRows:
 
     def interpreted_position_rows(self) -> PositionRows:
         """Constraint rows of positions, without a compiler: for a few calls."""
-        residual = self._evaluator.interpreted("loop_residual")
-        jacobian = self._evaluator.interpreted("loop_jacobian")
+        geometry = Geometry(self._evaluator.interpreted("loop_geometry"))
         follow = self._model.bodies.linkages
         places = self._evaluator.interpreted("dependent_places") if follow else None
-        return self._where_closed(residual, jacobian, places)
+        return self._where_closed(geometry.residual, geometry.jacobian, places)
 
     def _where_closed(self, residual: Any, jacobian: Any, places: Any) -> PositionRows:
         """Rows of positions: no numbers where loops that are solved in closed form do not close."""
@@ -145,7 +145,7 @@ class ConstraintRows:
         At time zero, of a linkage that depends on time: so its analysis looks at it.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            K = np.asarray(self._evaluator.interpreted("loop_jacobian", t=0.0)(q))
+            K = np.asarray(self._evaluator.interpreted("loop_geometry", t=0.0)(q)[2])
         return self.with_slopes(q, K)
 
     def refuse_open_linkages(self, q: ArrayLike) -> None:
@@ -171,6 +171,33 @@ class ConstraintRows:
                 "another posture, or load with near= to start elsewhere"
             )
         return K
+
+
+class Geometry:
+    """Poses of frames, residuals and their derivatives, of which the last ones are kept.
+
+    function: Of q, to all three.
+    """
+
+    def __init__(self, function: Callable[[ArrayLike], tuple[Array, Array, Array]]) -> None:
+        self._function = function
+        self._known: tuple[Any, Any] = None, None
+
+    def __call__(self, q: ArrayLike) -> tuple[Array, Array, Array]:
+        """All three at one posture, or at some of them."""
+        key = np.shape(q), np.asarray(q).tobytes()
+        if self._known[0] != key:
+            self._known = key, self._function(q)
+        found: tuple[Array, Array, Array] = self._known[1]
+        return found
+
+    def residual(self, q: ArrayLike) -> Array:
+        """Of all rows, shape (..., nc)."""
+        return self(q)[1]
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Their derivatives, shape (..., nc, nv)."""
+        return self(q)[2]
 
 
 class PositionRows:
