@@ -96,7 +96,7 @@ def test_a_motor_in_the_pin_is_moved_with_it(name: str) -> None:
 
 def test_larger_gaps_are_refused_with_the_tolerance_that_takes_them() -> None:
     text = out_of_plane("loop", 7e-4)
-    with pytest.raises(rd.TopologyError, match=r"leave 1 degrees of freedom.*closure_tol") as told:
+    with pytest.raises(rd.TopologyError, match=r"leave 1 degree of freedom.*closure_tol") as told:
         rd.load(text).neutral()
     given = re.search(r"closure_tolerance=(\S+) to have that done", str(told.value))
     assert given is not None

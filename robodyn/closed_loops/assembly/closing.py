@@ -172,10 +172,11 @@ class LoopCloser:
             tolerance = float(f"{max(tolerance, settings.closure_tolerance):.2g}")
             again = nearest_linkage(letter, tolerance)
             if again is not None and again.rank == found.rank:
+                dof = self._space.nv - again.rank
                 leaving = (
                     f"with frames of joints moved by up to {again.angle:.2g} rad and "
-                    f"{again.way:.2g} m they close and leave {self._space.nv - again.rank} degrees "
-                    "of freedom"
+                    f"{again.way:.2g} m they close and leave {dof} "
+                    f"degree{'s' * (dof != 1)} of freedom"
                 )
                 return leaving, tolerance
         return None

@@ -37,6 +37,10 @@ from robodyn.tolerances import (
 #: Gaps and singular values are at most so many times the displacements that they come from.
 LEVER = 30.0
 
+#: The least singular value of a linkage that cannot move comes from displaced frames rather than
+#: from what is meant if it is at most so many times the displacements.
+STIFF_LEVER = 3.0
+
 #: Guesses from which a closed posture is looked for, if there is none by the start.
 GUESSES = 4
 
@@ -99,12 +103,15 @@ class LoopGeometry:
         return size if math.isfinite(size) else math.inf
 
     @cached_property
+    def rounding(self) -> float:
+        """How far the digits may have displaced all frames together."""
+        digits = rounding_of(self.model.mechanism, self.model.setup.longest_link or 1.0)
+        return float(min(max(ROUNDED_FILE_GAP, digits), WRONG_FILE_GAP))
+
+    @cached_property
     def tolerance(self) -> float:
         """How far the digits, or ``closure_tolerance``, may have displaced all frames together."""
-        setup, settings = self.model.setup, self.model.settings
-        digits = rounding_of(self.model.mechanism, setup.longest_link or 1.0)
-        rounding = min(max(ROUNDED_FILE_GAP, digits), WRONG_FILE_GAP)
-        return float(max(rounding, min(settings.closure_tolerance, MISFIT)))
+        return max(self.rounding, min(self.model.settings.closure_tolerance, MISFIT))
 
     @property
     def doubtful(self) -> float:
@@ -147,6 +154,11 @@ class LoopGeometry:
         """Whether no joint of the loops can move if they have a rank at a posture."""
         return rank >= int((self.jacobian(q) != 0.0).any(axis=0).sum())
 
+    def _stiff_by(self, q: Array, rank: int, tolerance: float) -> bool:
+        """Whether no joint can move at a rank, which displacements within a tolerance may make."""
+        doubtful = STIFF_LEVER * tolerance
+        return rank > 0 and self.is_stiff(q, rank) and bool(self.values(q)[rank - 1] < doubtful)
+
     def values(self, q: Array) -> Array:
         """Singular values of the Jacobian over the largest; ones if it has no slopes.
 
@@ -176,6 +188,8 @@ class LoopGeometry:
         if np.abs(self.position.residual(q)).max(initial=0.0) > LOOP_DRIFT:
             return False
         rank = self.rank(q)
+        if self._stiff_by(q, rank, self.tolerance):
+            return False
         for _, K in self._walked(q, rank, LOOP_CLOSED):
             values = self._values(K)
             sure = (values >= doubtful).sum(axis=1)
@@ -198,6 +212,7 @@ class LoopGeometry:
         values = self.values(q)
         doubtful = min(max(LEVER * tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
         least = int((values > doubtful).sum())
+        least -= self._stiff_by(q, least, tolerance)
         most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
         yield from range(least, min(most, least + READINGS) + 1)
 

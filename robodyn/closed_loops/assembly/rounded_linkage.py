@@ -128,7 +128,7 @@ def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
     found = nearest_linkage(letter, letter.tolerance)
     if found is not None:
         return found.model, (_told(letter, found),) * (found.size > DEFAULT_SNAP)
-    return model, (_doubt(letter, q),) if letter.is_closed(q) else ()
+    return model, _doubt(letter, q) if letter.is_closed(q) else ()
 
 
 def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Meant | None:
@@ -202,26 +202,29 @@ def _told(letter: LoopGeometry, found: Rounding) -> str:
     nv, rank = letter.space.nv, letter.rank(letter.nearest)
     closed = letter.gap(letter.nearest) < LOOP_CLOSED
     as_written = f"leave {nv - rank} degrees of freedom" if closed else "do not close"
+    why = "rounding can have done" if found.size <= letter.rounding else "closure_tolerance allows"
     return (
         f"to the letter of their numbers the loops {as_written}; the frames of their joints are "
-        f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as rounding can have done, "
-        f"so that they close and leave {nv - found.rank}. To the letter {found.row} would open by "
+        f"moved by up to {found.angle:.2g} rad and {found.way:.2g} m, as {why}, so that they close "
+        f"and leave {nv - found.rank}. To the letter {found.row} would open by "
         f"up to {found.gap:.2g} (rad, or parts of the longest link) in that motion. rigid=True "
         "takes the numbers to the letter"
     )
 
 
-def _doubt(letter: LoopGeometry, q: Array) -> str:
-    """The message about a linkage whose mobility hangs on its digits, without a cure."""
+def _doubt(letter: LoopGeometry, q: Array) -> tuple[str, ...]:
+    """The message about a linkage whose mobility hangs on its digits, without a cure, if any."""
     nv, values = letter.space.nv, letter.values(q)
     few, many = int((values >= letter.doubtful).sum()), letter.rank(q)
+    if few == many:
+        return ()
     return (
         f"whether the loops leave {nv - many} or {nv - few} degrees of freedom hangs on the last "
         f"digits: {many - few} singular values of their Jacobian are at most "
         f"{values[few]:.1e} of the largest. To the letter they leave {nv - many}, and no linkage "
         f"was found whose frames are within {letter.tolerance:.1e} (rad, or parts of the longest "
         "link) of these and that has the others: write frames and axes with more digits, or take "
-        "rigid=True if it is meant to be as stiff"
+        "rigid=True if it is meant to be as stiff",
     )
 
 
