@@ -84,7 +84,7 @@ def half_unit(x: float) -> float:
     A number of single precision, written with all digits that it has in double precision, has half
     a unit of that.
     """
-    if not math.isfinite(x):  # it is refused where it is read
+    if x in (0.0, 1.0, -1.0) or not math.isfinite(x):  # the latter is refused where it is read
         return 0.0
     mantissa, exponent = f"{float(x):.{DOUBLE - 1}e}".split("e")
     digits = len(mantissa.lstrip("-").replace(".", "").rstrip("0"))

@@ -275,7 +275,7 @@ def _slopes_of_cut(closure: Closure, X_FG: Array) -> Array:
     slopes = [row.jacobian for row in closure.cut.rows(motion, closure.geometry)]
     J = np.zeros((len(X_FG), len(slopes), 6))
     for i, k in itertools.product(range(len(slopes)), columns):
-        J[:, i, k] = slopes[i].get(k, 0.0)
+        J[:, i, k] = slopes[i].get(k, 0.0)  # type: ignore[assignment]  # known
     return J
 
 

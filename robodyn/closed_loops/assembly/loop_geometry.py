@@ -169,7 +169,7 @@ class LoopGeometry:
     def _values(self, K: Array) -> Array:
         """The same of slopes (..., nc, nv)."""
         K = K / self.units[:, None] * self.speed_units
-        known = np.isfinite(K).all(axis=(-2, -1))[..., None]
+        known = np.asarray(np.isfinite(K).all(axis=(-2, -1)))[..., None]
         values = np.linalg.svd(np.where(known[..., None], K, 0.0), compute_uv=False)
         largest = values.max(axis=-1, initial=0.0, keepdims=True)
         values = values / np.where(largest > self.doubtful, largest, 1.0)

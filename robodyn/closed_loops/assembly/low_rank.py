@@ -26,7 +26,7 @@ def least_norm(A: Array, b: Array, noise: float) -> Array:
     U = _row_space(C.T, small)
     core = np.concatenate([rows @ C for rows in _parts(U)])
     found = np.linalg.lstsq(core, np.einsum("ki,i->k", U, b), rcond=noise)[0]
-    return np.einsum("kj,k->j", V, found)
+    return np.asarray(np.einsum("kj,k->j", V, found))
 
 
 def _row_space(A: Array, small: float) -> Array:

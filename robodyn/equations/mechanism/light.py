@@ -76,6 +76,9 @@ def _pivots_of_rows(model: MechanismModel, body: Body) -> FloatArray:
     momenta = [body.inertia.momentum(s) for s in S]
     felt = _armature_alone(model, body)
     G: Any = [S[j].dot(F) + felt * (j == k) for j in range(len(S)) for k, F in enumerate(momenta)]
+    if len(S) == 1:
+        M = np.atleast_1d(np.asarray(G[0], float))
+        return np.where(M > 0.0, M, 0.0)[:, None]
     *elements, _ = np.broadcast_arrays(*G, np.zeros(1))
     M = np.array(elements).T.reshape(-1, len(S), len(S)).astype(float)
     before = np.diagonal(M, axis1=1, axis2=2).copy()
