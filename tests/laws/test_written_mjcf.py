@@ -162,7 +162,10 @@ def test_loops_closed_by_joints_of_any_kind(kind, tmp_path):
     more = {"helical": {"pitch": 0.2}, "distance": {"distance": 0.7}}.get(kind, {})
     if kind == "distance":
         there = rd.Pose((X[0, 3] + 0.7, X[1, 3], X[2, 3]))
-    loop = rd.Loop("loop", kind, "link0", f"link{len(kinds)}", there, **more)
+    ends, poses = ("link0", f"link{len(kinds)}"), (there, rd.Pose())
+    if kind in ("prismatic", "universal", "planar"):  # seen from the chain
+        ends, poses = ends[::-1], poses[::-1]
+    loop = rd.Loop("loop", kind, *ends, *poses, **more)
     robot = rd.load(dataclasses.replace(chain, loops=(loop,)))
     text, lost = written(robot, tmp_path)
     check_in_mujoco(robot, text)
