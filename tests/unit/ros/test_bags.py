@@ -90,6 +90,8 @@ def test_recorded_by_others(tmp_path):
         first = (*reversed(names[:4]), "finger")
         states.append((int(now), int(now), first, [*q[k, 3::-1], 0.02], [], []))
         states.append((int(now), int(now) + 10, names[4:], q[k, 4:], [], []))
+    early = states[0][0] - 10**9  # too little to begin with
+    states.insert(0, (early, early, names[4:], [0.0, 0.0], [], []))
     record(tmp_path / "bag", states)
     with pytest.raises(rd.UnknownNameError, match="finger"):
         read_bag(tmp_path / "bag", robot)
