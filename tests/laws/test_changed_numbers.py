@@ -14,11 +14,11 @@ from robodyn.symbolic.evaluate import evaluate
 LOAD = Inertia(1.3, Pose((0.02, 0.05, -0.1)), 0.01, 0.001, 0.002, 0.02, 0.003, 0.015)
 
 ROBOTS = {
-    "tree": ("double_pendulum", {}),
+    "minimal": ("four_bar", {"coordinates": "minimal"}),
     "floating": ("pan_tilt", {"base": "floating"}),
     "moving": ("double_pendulum", {"base": "moving"}),
     "linkage": ("four_bar", {}),
-    "minimal": ("four_bar", {"coordinates": "minimal"}),
+    "tree": ("double_pendulum", {}),
     "cut links": ("stephenson", {}),
 }
 
@@ -35,11 +35,14 @@ def results(robot, rng):
     if robot.nc:
         v = robot.consistent_velocity(q, v)
     a = robot.forward_dynamics(q, v, tau)
-    return {
+    found = {
         "a": a,
         "tau": robot.inverse_dynamics(q, v, a),
         "g": robot.gravity_forces(q),
     }
+    if robot.dependent_joints:  # of the tree form, which is another copy
+        found["w"] = robot.joint_wrenches(q, v, a).values_array
+    return found
 
 
 def assert_alike(copy, seed):

@@ -71,6 +71,10 @@ def test_a_trajectory_without_its_robot(tmp_path):
     bare = rd.Trajectory(*(getattr(run, f) for f in ("t", *FIELDS)), run.joint_names)
     bare.save(tmp_path / "run.mcap")
     np.testing.assert_array_equal(read_bag(tmp_path / "run.mcap", robot).q, run.q)
+    twice = [0, 1, 1, 2]  # as at an impact
+    both = (getattr(run, f)[twice] for f in ("t", *FIELDS))
+    rd.Trajectory(*both, run.joint_names).save(tmp_path / "hit.mcap")
+    np.testing.assert_array_equal(read_bag(tmp_path / "hit.mcap", robot).q, run.q[twice])
     _, free = moved("satellite", base="floating")
     bare = rd.Trajectory(*(getattr(free, f) for f in ("t", *FIELDS)), free.joint_names)
     with pytest.raises(rd.ShapeError, match=r"trajectory\.robot"):
