@@ -342,7 +342,7 @@ class Evaluator:
         chosen, inputs, found = self._computed(name, arrays, **given)
         make = make or chosen.make
         count = len(inputs) if of_inputs else 0
-        if chosen.binds and given.get("stabilization") is None and self.rows is None:
+        if chosen.binds and given.get("stabilization") is None:
             assert chosen.function is not None
             self._methods.answered(
                 method or name, chosen.function, arrays, finite=chosen.finite, make=make,

@@ -19,11 +19,15 @@ def law(x, v, goal, speed, top):
 
 
 def commands(seed, n=6):
-    """Joints near and far, slow and much too fast, without a top speed, and with a speed."""
+    """Joints near and far, slow and much too fast, without a top speed, and with a speed.
+
+    The last one comes beyond its goal hardly so far that its top speed counts again.
+    """
     rng = np.random.default_rng(seed)
     x, v = rng.normal(size=n), rng.normal(size=n) * rng.choice([0.1, 1.0, 30.0], n)
     goal = np.where(rng.random(n) < 0.2, np.nan, x + rng.normal(size=n) * rng.choice([0.01, 1, 5]))
-    return x, v, goal, rng.normal(size=n), rng.choice([0.2, 1.0, 5.0, np.inf], n)
+    found = x, v, goal, rng.normal(size=n), rng.choice([0.2, 1.0, 5.0, np.inf], n)
+    return tuple(map(np.append, found, (0.2, -8.75, 0.0, 0.0, 1.0)))
 
 
 @pytest.mark.parametrize("seed", range(12))

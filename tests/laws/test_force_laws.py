@@ -77,11 +77,12 @@ def slope(robot, function, q):
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])
 @pytest.mark.parametrize("joint", ["crank_drive", "rocker_pin"])
 def test_a_spring_as_a_law_is_the_spring_of_the_joint(coordinates, joint):
-    """Also where the joint closes a loop."""
+    """Also where the joint closes a loop, and as two laws that add up."""
     if (coordinates, joint) == ("minimal", "rocker_pin"):
         joint = "crank_pin"
     own = rd.load("four_bar", springs={joint: (30.0, 0.1)}, coordinates=coordinates)
-    law = rd.load("four_bar", forces=[spring(joint)], coordinates=coordinates)
+    halves = [spring(joint, 20.0), spring(joint, 10.0)]
+    law = rd.load("four_bar", forces=halves, coordinates=coordinates)
     assert law.joint_names == own.joint_names
     rng = np.random.default_rng(3)
     q, v = own.neutral() + 0.02, rng.normal(size=own.nv)

@@ -70,7 +70,7 @@ class Case:
         self.tree = self.robot(base=base)
         self.q = self.tree.random(rng)
         self.twist, self.acceleration = rng.normal(size=(2, 6))
-        first = "world" if base == "floating" else "link0"
+        first = {"fixed": "link1", "floating": "world", "moving": "link0"}[base]
         last = self.tree.link_names[-1]
         X = np.linalg.inv(self.poses(0.0, self.q)[last]) @ self.poses(0.0, self.q)[first]
         XA = pose(rng)

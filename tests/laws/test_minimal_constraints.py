@@ -17,6 +17,7 @@ from support.comparison import close_within
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import Limits
+from robodyn.minimal.limits import FollowingLimits
 
 close = close_within(1e-9)
 T = 0.37
@@ -271,6 +272,26 @@ def test_postures_keep_the_joints_that_follow_within_their_limits():
     rng = np.random.default_rng(1)
     found = [r.dependent_positions(r.random(rng))["left_elbow"] for _ in range(4)]
     assert np.abs(found).max() <= 0.2 + 1e-8
+
+
+def test_limits_of_joints_that_follow_have_the_slopes_of_how_far_these_are_beyond():
+    """On a base whose quaternion has more numbers than speeds."""
+    r = rd.load("five_bar", coordinates="minimal", base="floating")
+    limited = tuple(
+        replace(x, kind="revolute", limits=Limits(-0.01, 0.01, 9.0, 9.0))
+        if x.name in r.dependent_joints
+        else x
+        for x in r.mechanism.joints
+    )
+    r = rd.load(replace(r.mechanism, joints=limited), coordinates="minimal", base="floating")
+    own, tree = r._made.parts, r.tree_form._made.parts
+    limits = FollowingLimits(r.nv, tree.model, tree.cut_limits, own.expansion)
+    q, h = rd.load("five_bar", coordinates="minimal", base="floating").random(3), 1e-6
+    slopes = limits.jacobian(q)
+    assert np.abs(slopes[:, 6:]).max(axis=1).all()
+    for column, step in zip(slopes.T, h * np.eye(r.nv), strict=True):
+        ahead, behind = (limits.residual(r.integrate(q, way * step)) for way in (1, -1))
+        np.testing.assert_allclose(column, (ahead - behind) / (2.0 * h), atol=1e-7)
 
 
 def test_controlling_what_a_constraint_holds_is_an_error():

@@ -334,7 +334,8 @@ def test_a_spring_needs_the_angle():
     with pytest.raises(rd.TopologyError, match="springs"):
         rd.load(driven, coordinates="minimal", springs=springs)
     pair = Pair("four_bar", springs=springs)
-    assert pair.robot.joint_names == ("crank_pin",)
+    copy = rd.load("four_bar", coordinates="minimal").with_(springs=springs)
+    assert copy.joint_names == pair.robot.joint_names == ("crank_pin",)
     pair.check()
     pair = Pair("crank_slider", springs={"cylinder": (100.0, 0.1)})
     pair.check()

@@ -309,7 +309,7 @@ HAND = """<mujoco model="hand"><compiler angle="radian"/>
   <body name="h" pos="0 0 0.2"><joint name="held" ref="0.3"/><geom/></body></body></worldbody>
  <tendon>
   <fixed name="grip" {grip}><joint joint="left" coef="0.5"/><joint joint="right" coef="2"/></fixed>
-  <fixed name="bend" {bend}><joint joint="a" coef="1"/><joint joint="b" coef="-0.7"/>
+  <fixed name="bend" {bend}><joint joint="a" coef="1.3"/><joint joint="b" coef="-0.7"/>
    <joint joint="c" coef="0.4"/></fixed>
   <fixed name="mixed" {mixed}><joint joint="held" coef="1.5"/><joint joint="cam" coef="0.6"/>
    <joint joint="right" coef="-1"/></fixed>
@@ -328,6 +328,7 @@ TIES = {
     "two": '<tendon tendon1="bend" tendon2="grip" polycoef="0.02 0.8 0 0 0"/>',
 }
 TIES["all"] = "".join(TIES.values()).replace(TIES["two"], "")
+TIES = {"all but the cam": TIES["all"].replace(TIES["cam"], ""), **TIES}
 PULLS = {
     "motors": {},
     "springs": {

@@ -340,6 +340,14 @@ def test_a_motor_at_a_joint_that_follows(kind):
     close(law.gains, -2.0 * LQR(leading, [0.0]).gains)
 
 
+def test_a_weak_motor_that_gives_a_small_part_limits_what_both_give():
+    """Torques that least squares share as 1 to 10, on the way of the joint that leads."""
+    motors = {"left": rd.Actuator(torque_limit=1.0), "right": rd.Actuator(torque_limit=1e3)}
+    robot = _gripper(right=Mimic("left", 10.0)).with_(actuators=motors)
+    run = rd.simulate(robot, lambda t, q, v: [-1e4], duration=0.002, limits="enforce")
+    close(run.tau[:, 0], np.full(len(run.t), -101.0))
+
+
 def test_a_function_that_is_not_linear():
     """The torque changes with the posture: power is what it is at the coordinate."""
     robot = rd.load(

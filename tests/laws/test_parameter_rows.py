@@ -8,7 +8,14 @@ from numpy.testing import assert_allclose
 from support.bundled import bundled
 
 import robodyn as rd
-from robodyn.errors import InertiaError, SettingsError, ShapeError, UnknownNameError
+from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.errors import (
+    InertiaError,
+    SettingsError,
+    ShapeError,
+    SingularError,
+    UnknownNameError,
+)
 
 ROBOTS = {
     "tree": ("arm7", {}),
@@ -224,6 +231,24 @@ def test_rows_without_mass_are_refused():
     vanishing = {x: y * np.array([1.0, 0.0]) for x, y in own.items() if x.startswith("lower.")}
     with pytest.raises(InertiaError, match=r"row 1 .*elbow"):
         robot.with_(parameters=vanishing)
+
+
+def test_a_row_that_moves_no_mass_in_its_posture_is_told():
+    point = Inertia(1.0, Pose((1.0, 0.0, 0.0)))  # above the first axis where the other hinge is up
+    links = Link("base"), Link("one"), Link("two", point)
+    turn = Joint("turn", "continuous", "base", "one", axis=(0.0, 0.0, 1.0))
+    lift = Joint("lift", "continuous", "one", "two", axis=(0.0, 1.0, 0.0))
+    robot = rd.load(Mechanism("crane", links, (turn, lift)))
+    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    mass = np.arange(1.0, 4.0)
+    robots = robot.with_(parameters={x: y * mass for x, y in own.items() if x.startswith("two.")})
+    q, v = np.array([[0.0, 0.3], [0.0, -np.pi / 2], [0.0, 0.5]]), np.zeros((3, 2))
+    for _ in range(2):
+        with pytest.raises(SingularError, match=r"joints turn .* in states 1 of the batch"):
+            robots.forward_dynamics(q, v, v + 1.0)
+        M = robots.mass_matrix(q)
+        close(M[:, 0, 0], mass * np.cos(q[:, 1]) ** 2)
+        close(M[:, 1, 1], mass)
 
 
 def test_what_rows_cannot_do_is_refused():

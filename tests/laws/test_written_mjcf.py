@@ -162,8 +162,12 @@ def test_loops_closed_by_joints_of_any_kind(kind, tmp_path):
     more = {"helical": {"pitch": 0.2}, "distance": {"distance": 0.7}}.get(kind, {})
     if kind == "distance":
         there = rd.Pose((X[0, 3] + 0.7, X[1, 3], X[2, 3]))
-    loop = rd.Loop("loop", kind, "link0", f"link{len(kinds)}", there, **more)
-    robot = rd.load(dataclasses.replace(chain, loops=(loop,)))
+    ends, poses = ("link0", f"link{len(kinds)}"), (there, rd.Pose())
+    if kind in ("prismatic", "universal", "planar"):  # seen from the chain
+        ends, poses = ends[::-1], poses[::-1]
+    loop = rd.Loop("loop", kind, *ends, *poses, **more)
+    away = free.integrate(free.neutral(), 0.3 * rng.normal(size=free.nv))
+    robot = rd.load(dataclasses.replace(chain, loops=(loop,)), near=away)
     text, lost = written(robot, tmp_path)
     check_in_mujoco(robot, text)
     split = kind not in ("fixed", "distance")

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.errors import (
@@ -63,6 +64,19 @@ def test_by_joint_as_by_arrays(case):
         assert type(found) is rd.HybridDynamics
         close(found, expected)
     assert found.multipliers.shape == (case.robot.nc,)
+
+
+def test_one_number_for_a_joint_of_several_axes_is_refused_however_often():
+    r = rd.load(random_mechanism(np.random.default_rng(1), ["revolute", "spherical"]))
+    hinge, ball = r.joint_names
+    q, v = r.random(1), np.ones(r.nv)
+    for tau in ([0.7, -0.2, 0.4], 0.7, [0.7, -0.2, 0.4], 0.7):
+        given = {"controlled": {hinge: 1.5}, "tau": {ball: tau}}
+        if tau == 0.7:
+            with pytest.raises(ShapeError, match=r"has shape \(\), expected \(..., 3\)"):
+                r.hybrid_dynamics(q, v, **given)
+        else:
+            np.testing.assert_allclose(r.hybrid_dynamics(q, v, **given).tau[1:], tau, atol=1e-12)
 
 
 def test_other_arrays_after_one_of_the_same_form(case):

@@ -97,6 +97,13 @@ TIED = (
 )
 
 
+def test_a_copy_with_more_coordinates_starts_where_the_robot_does():
+    q = load("four_bar").random(np.random.default_rng(4))
+    robot = load("four_bar", near=tuple(q))
+    np.testing.assert_allclose(robot.neutral(), q, atol=1e-9)
+    np.testing.assert_allclose(robot.with_(base="floating").neutral()[7:], q, atol=1e-9)
+
+
 @pytest.mark.parametrize("joint", ["motor", "upper", "fore", "finger"])
 def test_a_locked_joint_holds_what_it_is_tied_to(joint):
     """Poses, mobility and accelerations are those of the robot with the joint held."""

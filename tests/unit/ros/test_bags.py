@@ -71,6 +71,10 @@ def test_a_trajectory_without_its_robot(tmp_path):
     bare = rd.Trajectory(*(getattr(run, f) for f in ("t", *FIELDS)), run.joint_names)
     bare.save(tmp_path / "run.mcap")
     np.testing.assert_array_equal(read_bag(tmp_path / "run.mcap", robot).q, run.q)
+    twice = [0, 1, 1, 2]  # as at an impact
+    both = (getattr(run, f)[twice] for f in ("t", *FIELDS))
+    rd.Trajectory(*both, run.joint_names).save(tmp_path / "hit.mcap")
+    np.testing.assert_array_equal(read_bag(tmp_path / "hit.mcap", robot).q, run.q[twice])
     _, free = moved("satellite", base="floating")
     bare = rd.Trajectory(*(getattr(free, f) for f in ("t", *FIELDS)), free.joint_names)
     with pytest.raises(rd.ShapeError, match=r"trajectory\.robot"):
@@ -90,6 +94,8 @@ def test_recorded_by_others(tmp_path):
         first = (*reversed(names[:4]), "finger")
         states.append((int(now), int(now), first, [*q[k, 3::-1], 0.02], [], []))
         states.append((int(now), int(now) + 10, names[4:], q[k, 4:], [], []))
+    early = states[0][0] - 10**9  # too little to begin with
+    states.insert(0, (early, early, names[4:], [0.0, 0.0], [], []))
     record(tmp_path / "bag", states)
     with pytest.raises(rd.UnknownNameError, match="finger"):
         read_bag(tmp_path / "bag", robot)

@@ -231,6 +231,8 @@ def test_pace():
     assert pace.jumps == 1
     half = Pace(100.0, 0.5, 1e-3)
     assert sum(steps for due in every(half, *range(0, 101, 10)) for steps, _ in due) == 50
+    rare = Pace(0.25, 1.0, 1.0)
+    assert every(rare, 0, 4000, 8000) == [[(0, 0)], [(4, 0)], [(4, 0)]] and not rare.dropped
     slow = Pace(1000.0, 0.1, 1e-3)
     assert [due[0][0] for due in every(slow, *range(11))] == [0] * 10 + [1]
 
@@ -406,8 +408,13 @@ def test_what_takes_over_holds_the_robot_where_it_is_then():
             made.advance(steps)
         ends.append(made.q)
     np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-12)
-    made, _ = engine("puma560")
-    assert np.abs(ends[0] - made.q).max() > 0.01
+    made, _ = engine("puma560", controller="computed_torque", command_timeout=0.1)
+    start = made.q.copy()
+    made.command([5.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+    made.advance(100)
+    then = made.q.copy()
+    made.advance(1000)
+    assert np.abs(made.q - then).max() < 1e-3 < 0.1 * np.abs(then - start).max()
 
 
 @pytest.mark.parametrize("interface", ["position", "velocity"])

@@ -107,8 +107,9 @@ def test_a_refusal_names_where_and_its_advice_helps():
 
 def test_a_joint_beyond_its_limit_may_come_back_and_no_farther():
     back, out = points((1.0, [0.5])), points((1.0, [1.5], [0.0]))
+    once_more = points((1.0, [0.5], [0.0]), (2.0, [1.1], [0.0]))
     trajectory_paths(chain(), back, [1.2], [0.0])
-    for content, v in ((out, 0.0), (back, 2.0)):
+    for content, v in ((out, 0.0), (back, 2.0), (once_more, 0.0)):
         with pytest.raises(rd.PathError, match="beyond 1"):
             trajectory_paths(chain(), content, [1.2], [v])
 

@@ -73,7 +73,8 @@ def test_a_part_of_rows_given_one_by_one():
     table = rd.sweep(lambda a, b: a + b, [{"a": 1, "b": 2}, {"a": 3, "b": 2}, {"a": 1, "b": 5}])
     assert table.sel(a=1)["value"].tolist() == [3, 6]
     assert table.sel(a=1, b=5)["value"].tolist() == [6]
-    assert table.sel(b=[2, 5])["value"].tolist() == [3, 5, 6]
+    for both in ([2, 5], [5, 2]):
+        assert table.sel(b=both)["value"].tolist() == [3, 5, 6]
 
 
 def test_a_part_by_an_array():

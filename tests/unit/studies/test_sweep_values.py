@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.studies.sweep.grid import grid_of
+from robodyn.studies.sweep.rows import tasks_of
 
 
 def called(values, **options):
@@ -34,6 +36,12 @@ def test_every_combination_the_last_argument_fastest():
     assert calls == expected
     assert [{n: row[n] for n in "abc"} for row in table.rows] == expected
     assert (table.dims, table.shape, len(table)) == (("a", "b", "c"), (3, 2, 2), 12)
+
+
+def test_rows_are_computed_with_the_same_others_whatever_is_done():
+    tasks = [*tasks_of(grid_of({"a": range(7)}, product=True), 2, {0, 3, 4, 5})]
+    found = [(task.rows, task.arguments["a"].tolist()) for task in tasks]
+    assert found == [(range(0, 2), [0, 1]), (range(2, 4), [2, 3]), (range(6, 7), [6])]
 
 
 def test_values_are_python_numbers_and_arrays():

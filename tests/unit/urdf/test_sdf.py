@@ -171,16 +171,17 @@ def test_mimic_counts_from_its_reference():
     assert robot.joint_positions([0.4])["k"] == pytest.approx(2 * (0.4 - 0.1) + 0.5)
 
 
-def test_gearbox_couples_two_hinges():
+@pytest.mark.parametrize(("way", "expected"), [(1, -0.6), (-1, 0.6)])
+def test_gearbox_couples_two_hinges(way, expected):
     gear = joint(
         "<gearbox_ratio>3</gearbox_ratio><gearbox_reference_body>a</gearbox_reference_body>"
-        "<axis><xyz>0 0 1</xyz></axis><axis2><xyz>0 0 1</xyz></axis2>",
+        f"<axis><xyz>0 0 {way}</xyz></axis><axis2><xyz>0 0 1</xyz></axis2>",
         "gearbox", ("b", "c"), "gear",
     )  # fmt: skip
     text = model(link("a"), link("b"), link("c"), joint(), joint(ends=("a", "c"), name="k"), gear)
     robot = rd.load(text)
     assert (robot.nv, robot.nc) == (1, 0)
-    assert robot.joint_positions([0.2])["k"] == pytest.approx(-0.6)
+    assert robot.joint_positions([0.2])["k"] == pytest.approx(expected)
 
 
 def test_motors_as_drake_says_them():

@@ -223,6 +223,8 @@ def test_joints_that_cannot_be_driven_are_refused():
         with pytest.raises(rd.ActuationError, match=problem) as raised:
             loaded(*options.pop("joints"), **options)
         assert raised.value.direction == "t"
+    with pytest.raises(rd.ActuationError, match="gear ratio is zero"):
+        loaded("p", "r").with_(actuators={"r": rd.Actuator(0.0)})
 
 
 def test_info_and_convert_tell_of_transmissions(tmp_path, capsys):

@@ -131,10 +131,11 @@ def test_a_motion_tells_of_the_torques_of_motors():
 def test_a_joint_alone_has_the_torques_of_all_its_motors():
     made = robot()
     np.testing.assert_allclose(effort_bounds(made), [50.0, 50.0], rtol=1e-15)
-    torques = np.linalg.solve(G.T, TAU[0])
-    shares = effort_shares(made, np.zeros(2), TAU[0])
-    expected = np.maximum(np.abs(TAU[0]) / 50.0, np.abs(torques) / LIMITS)
-    np.testing.assert_allclose(shares, expected, rtol=1e-14)
+    for tau in (TAU[0], np.array([20.0, 20.0])):  # the second one needs one motor alone
+        torques = np.linalg.solve(G.T, tau)
+        shares = effort_shares(made, np.zeros(2), tau)
+        expected = np.maximum(np.abs(tau) / 50.0, np.abs(torques) / LIMITS)
+        np.testing.assert_allclose(shares, expected, rtol=1e-14)
     assert np.isinf(effort_bounds(robot((3.0, np.inf)))).all()
 
 
