@@ -42,7 +42,6 @@ from robodyn.urdf.common.drawn import (
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
-from robodyn.urdf.sdf.read import GRAVITY
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -289,6 +288,3 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
         )
     )
     yield from left_out_everywhere(mechanism)
-    if tuple(robot.gravity) != GRAVITY:
-        shown = ", ".join(f"{g:g}" for g in robot.gravity)
-        yield f"gravity is that of the world: set it to {shown}"
