@@ -154,9 +154,10 @@ GIVEN_AGAIN = {
 def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
     """Options of the robot that are in no file."""
     settings, usual = robot.model.settings, Settings()
+    turning = any(motor.rotor_inertia for _, motor in robot.mechanism.actuators)
     for name, formats in GIVEN_AGAIN.items():
-        value = getattr(settings, name)
-        if suffix in formats and value != getattr(usual, name):
+        value, counts = getattr(settings, name), turning or name != "rotor_model"
+        if suffix in formats and counts and value != getattr(usual, name):
             shown = name if name == "ground" else f"{name}={value!r}"
             yield f"an option of robodyn.load is not in the file, give it again: {shown}"
 

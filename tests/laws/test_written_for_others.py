@@ -247,7 +247,7 @@ def test_options_that_stand_in_no_file_are_told(option, suffix, tmp_path):
 
 
 def loaded_with(options):
-    return rd.load("double_pendulum", **options)
+    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator(2.0, 0.1)}, **options)
 
 
 @pytest.mark.parametrize("suffix", [".xml", ".usda"])

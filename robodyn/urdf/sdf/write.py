@@ -248,7 +248,7 @@ def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling, name: str
 def _frames(mechanism: Mechanism) -> dict[str, Joint]:
     """Links without mass that are frames of others, with the joints that fix them to these."""
     bare = {link.name for link in mechanism.links if not has_mass(link)}
-    fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name]
+    fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name and x.parent != WORLD]
     frames = {x.child: x for x in fixed_joints if x.child in bare}
     for joint in fixed_joints:
         if joint.parent in bare and joint.child not in bare:
