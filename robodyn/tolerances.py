@@ -418,6 +418,8 @@ SAME_ROBOT = 1e-9
 #: Part of the energies by which the one in a table may differ from that of the robot it is read
 #: for: motions of single precision have seven digits.
 SAME_ENERGY = 1e-5
+#: Part of the largest acceleration by which those in a table may differ from what its forces give.
+SAME_ACCELERATIONS = 1e-4
 #: Instants this near to each other get the same noise [s].
 SAME_NOISE = 1e-9
 #: Positions and speeds beyond this [rad, m], [rad/s, m/s] are those of no robot: a double has ten

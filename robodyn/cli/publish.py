@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import math
 import signal
 import sys
@@ -92,13 +93,15 @@ def _check_together(arguments: argparse.Namespace, options: Mapping[str, Any]) -
 class _Signals:
     """Context in which SIGTERM, as service managers send it, ends a program as Ctrl-C does.
 
-    expected: One signal is no interrupt: something else ends the program then, as rclpy its
-        spinning. Nor is another one soon after it: a terminal and ``ros2 launch`` both send one.
+    Others soon after it ask for the same, as a terminal and ``ros2 launch`` both send one: they are
+    no interrupts, nor do they end the program before its end.
+
+    expected: A signal is no interrupt: something else ends the program then, as rclpy its spinning.
     """
 
     def __init__(self) -> None:
         self.expected = False
-        self._soon = -math.inf
+        self._until = -math.inf
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -108,14 +111,21 @@ class _Signals:
         return self
 
     def __exit__(self, *error: object) -> None:
+        ending = self._until > -math.inf
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            if ending:  # Python gives its own handlers up before it has ended
+                atexit.register(signal.signal, number, signal.SIG_IGN)
+            else:
+                signal.signal(number, handler)
 
     def _interrupt(self, number: int, frame: object) -> None:
-        if self.expected:
-            self.expected, self._soon = False, time.monotonic() + SAME_REQUEST
-        elif time.monotonic() > self._soon:
+        now = time.monotonic()
+        if now <= self._until:
+            return
+        self._until = now + SAME_REQUEST
+        if not self.expected:
             raise KeyboardInterrupt
+        self.expected = False
 
 
 def _publish(
@@ -147,13 +157,14 @@ def _publish_dds(arguments: argparse.Namespace, robot: rd.Robot, settings: Setti
     node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
     try:
         sim = DdsSimulation(engine, node, log)
-        print(
-            f"{robot.name}: {settings.rate:g} states a second on {node.resolved('joint_states')}, "
-            f"{arguments.interface} commands for {', '.join(engine.joints) or 'no joint'} on "
-            f"{node.resolved('~/commands')}; Ctrl-C ends",
-            flush=True,
-        )
         try:
+            print(
+                f"{robot.name}: {settings.rate:g} states a second on "
+                f"{node.resolved('joint_states')}, {arguments.interface} commands for "
+                f"{', '.join(engine.joints) or 'no joint'} on {node.resolved('~/commands')}; "
+                "Ctrl-C ends",
+                flush=True,
+            )
             sim.run(arguments.duration)
         except KeyboardInterrupt:
             print()

@@ -17,6 +17,7 @@ from robodyn.description.graph_check import find_root
 from robodyn.errors import SettingsError, UrdfError, UrdfWarning
 from robodyn.files import as_path, replacing
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import SAME_POSITION
 from robodyn.topology.spanning_tree import cut_joints
@@ -107,6 +108,7 @@ def convert(robot: Robot, path: str | os.PathLike[str], *, strict_tree: bool = F
         raise SettingsError(
             f"path is {str(out)!r}, expected a name that ends in {', '.join(SUFFIXES)}"
         )
+    lost += _given_again(robot, out.suffix)
     with replacing(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
     return Conversion(out, tuple(lost))
@@ -135,6 +137,29 @@ def _beside(robot: Robot) -> Iterator[str]:
         yield "shapes are left out"
     if robot.base == "moving":
         yield "the base stands still: how it moves is prescribed"
+
+
+#: Options of `robodyn.load` that make a robot move otherwise than its file says, and the formats
+#: that have no place for them.
+GIVEN_AGAIN = {
+    "base": (".urdf",),
+    "gravity": (".urdf", ".sdf"),
+    "rotor_model": (".urdf", ".sdf"),
+    "passive": SUFFIXES,
+    "friction_speed": SUFFIXES,
+    "ground": SUFFIXES,
+}
+
+
+def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
+    """Options of the robot that are in no file."""
+    settings, usual = robot.model.settings, Settings()
+    turning = any(motor.rotor_inertia for _, motor in robot.mechanism.actuators)
+    for name, formats in GIVEN_AGAIN.items():
+        value, counts = getattr(settings, name), turning or name != "rotor_model"
+        if suffix in formats and counts and value != getattr(usual, name):
+            shown = name if name == "ground" else f"{name}={value!r}"
+            yield f"an option of robodyn.load is not in the file, give it again: {shown}"
 
 
 def _drawn(robot: Robot, suffix: str) -> Written:

@@ -52,8 +52,9 @@ class TreeState:
             a, force, _ = self.evaluator.answer(
                 "hybrid_dynamics", roles.beside(q, v), **loads, controlled=roles.controlled
             )
-        elif constrained and a is not None:
+        elif a is not None and (constrained or self._motors[0].without):
             force = self.evaluator.call("inverse_dynamics", (q, v, a), **loads)
+            self._motors[0].refuse_other_forces(force)
         expansion = self._expansion
         positions, speeds = expansion.positions(q), expansion.velocity(q, v)
         if not constrained:

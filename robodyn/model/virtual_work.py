@@ -56,6 +56,34 @@ def generalised(B: Array, f: Array) -> Array:
     return np.asarray(np.einsum("...ij,...j->...i", B, f), np.asarray(f).dtype)
 
 
+def speeds_without_motors(model: Model) -> tuple[int, ...]:
+    """Speeds of a linkage in minimal coordinates that no motor at an independent joint drives.
+
+    None of other robots: in tree coordinates inverse dynamics finds forces of motors alone, and
+    those of a tree may be at other joints. The base needs no motor.
+    """
+    if model.gearing.elsewhere or not model.bodies.linkages:
+        return ()
+    driven = {i for name in model.actuated_joints for i in _indices(model, name)}
+    own = 6 if model.settings.base == "floating" else 0
+    return tuple(i for i in range(own, model.bodies.nv) if i not in driven)
+
+
+def _indices(model: Model, name: str) -> range:
+    at = model.joints[name].v
+    return range(at.start, at.stop)
+
+
+def refuse_other_forces(model: Model, tau: Array) -> None:
+    """Check that a linkage in minimal coordinates needs no forces where it has no motors.
+
+    Raises ActuationError: As `refuse_rest`.
+    """
+    if without := speeds_without_motors(model):
+        driven = [i for i in range(model.bodies.nv) if i not in without]
+        refuse_rest(model, np.eye(model.bodies.nv)[:, driven], tau[..., driven], tau)
+
+
 def refuse_rest(
     model: Model, B: Array, f: Array, tau: Array, joints: tuple[str, ...] | None = None
 ) -> None:
@@ -76,7 +104,7 @@ def refuse_rest(
     missing = np.concatenate([np.zeros(own), rest[row[:-1]]])
     name = speed_names(model, (own + int(row[-1]),))[0]
     raise ActuationError(
-        f"motors at {', '.join(joints)} of {model.mechanism.name!r} "
+        f"motors at {', '.join(joints) or 'no joint'} of {model.mechanism.name!r} "
         f"cannot produce these forces: {missing[own + row[-1]]:.3g} (N m or N) along {name} is "
         "missing",
         direction=missing,

@@ -15,7 +15,13 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
-from robodyn.model.virtual_work import generalised, joint_forces, joint_speeds
+from robodyn.model.virtual_work import (
+    generalised,
+    joint_forces,
+    joint_speeds,
+    refuse_other_forces,
+    speeds_without_motors,
+)
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 
@@ -113,10 +119,14 @@ class JointForces:
 
 
 class MotorLoads:
-    """Torques and powers of motors at their own shafts."""
+    """Torques and powers of motors at their own shafts.
+
+    without: Speeds of a linkage in minimal coordinates that no motor drives.
+    """
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
+        self.without = speeds_without_motors(model)
 
     def in_tree_form(
         self, q: ArrayLike, tau: Array, tree_form: MotorLoads, positions: Array
@@ -139,11 +149,12 @@ class MotorLoads:
         gearing.check()
 
         def turned(tau: Array, q: Array, *_: Any) -> Array:
-            return gearing.torques(joint_forces(self._model, self._matrix(q), tau))
+            return gearing.torques(self._forces(tau, self._matrix(q)))
 
+        other = gearing.elsewhere or bool(self.without)
         return self._evaluator.call(
             "inverse_dynamics", motion, **loads, method="motor_torques",
-            make=turned if gearing.elsewhere else gearing.torques, of_inputs=gearing.elsewhere,
+            make=turned if other else gearing.torques, of_inputs=other,
         )  # fmt: skip
 
     def motor_power(self, *motion: ArrayLike, **loads: Any) -> Array:
@@ -162,13 +173,22 @@ class MotorLoads:
 
         def at_joints(tau: Array, q: Array, v: ArrayLike, *_: Any) -> Array:
             matrix = self._matrix(q)
-            forces = joint_forces(self._model, matrix, tau)
+            forces = self._forces(tau, matrix)
             return power(forces, q, joint_speeds(self._model, matrix, np.asarray(v, tau.dtype)))
 
         return self._evaluator.call(
             "inverse_dynamics", motion, **loads, method="motor_power",
-            make=at_joints if gearing.elsewhere else power, of_inputs=True,
+            make=at_joints if gearing.elsewhere or self.without else power, of_inputs=True,
         )  # fmt: skip
+
+    def refuse_other_forces(self, tau: Array) -> None:
+        """Check that a linkage in minimal coordinates needs no forces where it has no motors."""
+        refuse_other_forces(self._model, tau)
+
+    def _forces(self, tau: Array, matrix: Callable[[], Array]) -> Array:
+        """Of the joints of motors, which have to produce generalised forces."""
+        self.refuse_other_forces(tau)
+        return joint_forces(self._model, matrix, tau)
 
     def _matrix(self, q: ArrayLike) -> Callable[[], Array]:
         return lambda: self._evaluator.call("actuation_matrix", (q,))

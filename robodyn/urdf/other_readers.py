@@ -5,19 +5,21 @@ A rule is a path of XPath to the elements; what it says is a sentence about the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import UrdfNote
-from robodyn.urdf.common.document_kind import MJCF, URDF
+from robodyn.urdf.common.document_kind import MJCF, URDF, XACRO
 from robodyn.urdf.common.reading import Document
 from robodyn.urdf.common.xml import Element, line_of, parse_xml
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 
 _LIMITED = "//joint[@type='revolute' or @type='prismatic']"
 _UNSAFE = "not(@effort) or not(@velocity) or contains(concat(@effort, @velocity), 'inf')"
+
+_ELSEWHERE = "what the included file says is not looked at: check that file, too"
 
 
 @dataclass(frozen=True)
@@ -138,18 +140,28 @@ PROGRAMS = tuple(dict.fromkeys(rule.program for rule in RULES))
 
 
 def read_otherwise(
-    document: Document, mechanism: Mechanism | None, programs: Iterable[str]
+    document: Document, mechanism: Mechanism | None, programs: Collection[str]
 ) -> Iterator[UrdfNote]:
     """Places in a document that some programs read otherwise than robodyn does."""
     if document.kind in (URDF, MJCF):
         root = parse_xml(document.text)
         for program in programs:
-            for rule in RULES:
+            for rule in (*RULES, Rule(program, MJCF, "//include", _ELSEWHERE)):
                 if rule.program == program and rule.kind == document.kind:
                     found: Any = root.xpath(rule.path)
                     for element in found:
                         yield _note(document, element, rule)
-    if document.kind == URDF and mechanism is not None and any(x != "drake" for x in programs):
+    named = ", ".join(programs)
+    if named and document.kind not in (URDF, MJCF):
+        what = "a xacro file that is not expanded" if document.kind == XACRO else "this format"
+        yield UrdfNote(
+            f"how {named} read {what} is not known here: check what robodyn convert writes of it",
+            file=document.file,
+        )
+    asked = {*programs}
+    if "drake:" in document.text:
+        asked -= {"drake"}  # which reads its own words, among them loops
+    if document.kind in (URDF, XACRO) and mechanism is not None and asked:
         for line in (*refused_by_others(mechanism), *left_out_by_others(mechanism)):
             yield UrdfNote(line, file=document.file)
 

@@ -32,7 +32,11 @@ _MOVING = (
     "friction", "spring_stiffness",
 )  # fmt: skip
 
-_TAGS = ("dynamics", "joint_properties", "static", *_SPRING, *_WEIGHT, *_MOVING)
+#: Parts of the files of plugins of Gazebo that move robots, and attributes of MuJoCo's <option>.
+_PLUGINS = ("buoyancy", "hydrodynamics", "lift", "drag", "wind", "thruster")
+_OPTIONS = ("gravity", "density", "viscosity", "wind")
+
+_TAGS = ("dynamics", "joint_properties", "static", "plugin", "option", *_SPRING, *_WEIGHT, *_MOVING)
 
 
 class SimulatorWords:
@@ -58,6 +62,13 @@ class SimulatorWords:
             self._springs.setdefault(name, {})[tag] = element
         elif where == "gazebo" and name is not None and self._is_weightless(element, tag):
             self._weightless[name] = element
+        elif tag == "plugin":
+            self._take_plugin(element, above)
+        elif tag == "option":
+            for word in _OPTIONS:
+                if where == "mujoco" and element.get(word):
+                    said = f"<option> {word}={element.get(word)!r} of MuJoCo is not read"
+                    self._reader.warn(element, said)
         elif where == "gazebo" and name is None and tag == "static" and _is_on(element):
             self._reader.warn(
                 element, "<static> is not read: what stands still in a simulator moves here"
@@ -81,6 +92,24 @@ class SimulatorWords:
                 element,
                 f"<{tag}> {old}={element.get(old)!r} is not read: if it is meant, write <dynamics "
                 f'{new}="..."/>',
+            )
+
+    def _take_plugin(self, element: Element, above: Element) -> None:
+        file = (element.get("filename") or "").lower()
+        joint, leader = (_text_of(element, tag) for tag in ("joint", "mimicJoint"))
+        if "mimic" in file and joint and leader:
+            followers = [x for x in above.getparent().iter("joint") if x.find("mimic") is not None]
+            if joint not in [x.get("name") for x in followers]:
+                values = {"multiplier": "1", "offset": "0"}
+                law = [f'{x}="{_text_of(element, x) or usual}"' for x, usual in values.items()]
+                self._reader.warn(
+                    element,
+                    f"a plugin of Gazebo that lets joint {joint!r} follow {leader!r} is not read: "
+                    f'write <mimic joint="{leader}" {" ".join(law)}/> in the joint',
+                )
+        elif any(word in file for word in _PLUGINS):
+            self._reader.warn(
+                element, f"the plugin {file!r} is not read, though it may move the robot"
             )
 
     def _is_weightless(self, element: Element, tag: str) -> bool:
@@ -144,6 +173,10 @@ class SimulatorWords:
 def _value(element: Element) -> str:
     """What an element says, as Gazebo reads it."""
     return (element.get("value") or element.text or "").strip()
+
+
+def _text_of(element: Element, tag: str) -> str:
+    return (element.findtext(tag) or "").strip()
 
 
 def _is_zero(text: str) -> bool:

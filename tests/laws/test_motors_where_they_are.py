@@ -150,6 +150,28 @@ def test_wrenches(pair):
             close(found.motor[name], expected.motor[name], 1e-8)
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("locked", [{}, {"left_drive": 0.1}])
+def test_too_few_motors(base, locked):
+    """Forces where there is no motor are refused, in both kinds of coordinates."""
+    bar = rd.load("five_bar").mechanism
+    one = dataclasses.replace(bar, actuators=(("left_drive", rd.Actuator(2.0)),))
+    m, t = (rd.load(one, coordinates=x, base=base) for x in ("minimal", "tree"))
+    m, t = (x.with_(locked=locked) for x in (m, t))
+    (q, v, _), (Q, V, _) = states(m)
+    a = m.forward_dynamics(q, v, 0.0 * v)
+    for x, state in ((m, (q, v, a)), (t, (Q, V, m.expand_acceleration(q, v, a)))):
+        close(x.motor_torques(*state), 0.0 * x.motor_torques(*state))
+        assert np.isfinite(x.joint_wrenches(*state)["right_drive"]).all()
+        more = np.zeros(x.nv)
+        more[-1] = 1.0
+        more = x.consistent_acceleration(state[0], 0.0 * state[1], more) if x.nc else more
+        other = state[0], state[1], state[2] + more
+        for method in ("motor_torques", "motor_power", "joint_wrenches"):
+            with pytest.raises(rd.ActuationError, match="of 'five_bar' cannot produce these"):
+                getattr(x, method)(*other)
+
+
 def test_linear_models_at_rest(pair):
     """Poles do not depend on the choice of coordinates of a robot that stays at rest."""
     m, t = pair

@@ -287,3 +287,32 @@ def test_limits_and_sensors_of_the_robot_may_be_others(tmp_path):
     run.save(tmp_path / "run.npz")
     again = rd.Trajectory.load(tmp_path / "run.npz", pendulum())
     assert again.measurements["load"].shape == (len(run), 6)
+
+
+OTHERS = {
+    "damping": {"damping": 0.1},
+    "friction": {"friction": 0.1},
+    "armature": {"armature": 0.1},
+    "spring": {"stiffness": 2.0},
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+@pytest.mark.parametrize("other", OTHERS)
+def test_the_robot_of_a_file_has_other_forces(tmp_path, other, kind):
+    """An archive is refused; a table, which has no robot to compare, is refused or told."""
+    robot = rd.load("double_pendulum")
+    run = simulated(robot)
+    run.save(tmp_path / f"run.{kind}")
+    joints = tuple(dataclasses.replace(x, **OTHERS[other]) for x in robot.mechanism.joints)
+    twin = rd.load(dataclasses.replace(robot.mechanism, joints=joints))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if kind == "npz" or other in ("armature", "spring"):  # which have an energy
+            with pytest.raises(rd.ShapeError, match=r"of another robot|of the robot given"):
+                rd.Trajectory.load(tmp_path / f"run.{kind}", twin)
+        else:
+            rd.Trajectory.load(tmp_path / f"run.{kind}", twin)
+            assert "may hold the motion of another robot" in str(caught.pop().message)
+        rd.Trajectory.load(tmp_path / f"run.{kind}", robot)
+    assert not caught

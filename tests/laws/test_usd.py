@@ -310,3 +310,97 @@ def test_the_command(tmp_path, capsys):
     assert main(["convert", "arm7", str(out)]) == 0
     assert "as with rotor_model='armature'" in capsys.readouterr().out
     assert main(["info", str(out)]) == 0
+
+
+def changed(folder, name, value, *, prim="/World/hinge", kind="Float"):
+    """A robot whose file has another attribute, and what is warned of."""
+    made = stage(folder, units=1.0, up="Z")
+    made.DefinePrim("/World/scene", "PhysicsScene")
+    attribute = made.GetPrimAtPath(prim).CreateAttribute(name, getattr(Sdf.ValueTypeNames, kind))
+    attribute.Set(value)
+    made.GetRootLayer().Save()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = rd.load(folder / "made.usda")
+    return robot, "\n".join(str(x.message) for x in caught)
+
+
+@pytest.mark.parametrize(
+    "name, value, kind, said",
+    [
+        ("physics:gravityMagnitude", 1.62, "Float", r"give gravity=\(0, 0, -1.62\)"),
+        ("physics:gravityMagnitude", 0.0, "Float", r"give gravity=\(0, 0, 0\)"),
+        ("physics:gravityDirection", (0, 1, 0), "Vector3f", r"give gravity=\(0, 9.81, 0\)"),
+        ("physics:gravityDirection", (0, 0, -2), "Vector3f", None),
+        ("physics:gravityMagnitude", 9.81, "Float", None),
+    ],
+)
+def test_gravity_of_the_scene_is_told(name, value, kind, said, tmp_path):
+    _, found = changed(tmp_path, name, value, kind=kind, prim="/World/scene")
+    assert re.search(said, found) if said else not found
+
+
+def test_words_of_physx_are_read_or_told(tmp_path):
+    plain, _ = changed(tmp_path, "physxJoint:maxJointVelocity", 3.0)
+    at = [0.3], [0.5], [0.0]
+    heavy, found = changed(tmp_path, "physxJoint:armature", 0.5)
+    assert not found
+    close(heavy.mass_matrix(at[0]), plain.mass_matrix(at[0]) + 0.5)
+    light, _ = changed(
+        tmp_path, "physxRigidBody:disableGravity", True, prim="/World/bob", kind="Bool"
+    )
+    close(light.bias_forces(at[0], [0.0]), [0.0], least=1.0)
+    for name in ("physxJoint:jointFriction", "mjc:frictionloss", "physxMimicJoint:rotX:gearing"):
+        assert f"words of simulators ({name}) are not read" in changed(tmp_path, name, 0.5)[1]
+        assert not changed(tmp_path, name, 0.0)[1]
+    _, found = changed(tmp_path, "physics:kinematicEnabled", True, prim="/World/bob", kind="Bool")
+    assert "holds or moves by hand (bob)" in found
+
+
+def test_masses_that_shapes_give_elsewhere_are_told(tmp_path):
+    made = stage(tmp_path, units=1.0, up="Z")
+    UsdPhysics.RigidBodyAPI.Apply(UsdGeom.Cube.Define(made, "/World/box").GetPrim())
+    UsdPhysics.CollisionAPI.Apply(UsdGeom.Cube.Define(made, "/World/bob/ball").GetPrim())
+    weld = UsdPhysics.FixedJoint.Define(made, "/World/weld")
+    weld.CreateBody0Rel().SetTargets(["/World/bob"])
+    weld.CreateBody1Rel().SetTargets(["/World/box"])
+    made.GetRootLayer().Save()
+    with pytest.warns(rd.errors.UrdfWarning, match=r"centres of mass \(bob, box\) are not in"):
+        rd.load(tmp_path / "made.usda")
+
+
+def test_a_rope_is_no_rod(tmp_path):
+    """A distance that has no lower bound, which no loop holds; whatever tree it may stand in."""
+    made = stage(tmp_path, units=1.0, up="Z")
+    rope = UsdPhysics.DistanceJoint.Define(made, "/World/a_rope")
+    rope.CreateBody1Rel().SetTargets(["/World/bob"])
+    rope.CreateMaxDistanceAttr(0.8)
+    made.GetRootLayer().Save()
+    with pytest.raises(rd.UrdfError, match=r"a_rope.*from -1 to 0.8 .*one length"):
+        rd.load(tmp_path / "made.usda")
+    assert loaded(tmp_path / "made.usda", strict=False).nc == 0
+    rope.CreateMinDistanceAttr(0.8)
+    made.GetRootLayer().Save()
+    assert len(rd.load(tmp_path / "made.usda", allow_unphysical=True).loops) == 1
+
+
+def test_a_joint_called_as_the_weld_of_the_base(tmp_path):
+    scara = rd.load("scara").mechanism
+    first, *others = scara.joints
+    first = dataclasses.replace(first, name="world_fixed")
+    robot = rd.load(dataclasses.replace(scara, joints=(first, *others), actuators=()))
+    assert loaded(written(robot, tmp_path)[0]).joint_names == robot.joint_names
+
+
+def test_small_numbers_that_were_edited_count(tmp_path):
+    """The number in full stands for the one beside it while that is its rounding alone."""
+    robot = rd.load("double_pendulum")
+    joints = tuple(dataclasses.replace(x, damping=1e-7 / 3) for x in robot.mechanism.joints)
+    path, _ = written(rd.load(dataclasses.replace(robot.mechanism, joints=joints)), tmp_path)
+    made = Usd.Stage.Open(str(path))
+    for prim in made.Traverse():
+        if prim.GetAttribute("newton:damping"):
+            prim.GetAttribute("newton:damping").Set(5e-9)
+    made.GetRootLayer().Save()
+    damping = {x.damping for x in loaded(path).mechanism.joints if x.nv}
+    assert [*damping] == pytest.approx([np.degrees(5e-9)], rel=1e-6)

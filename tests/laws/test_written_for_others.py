@@ -219,3 +219,40 @@ def test_all_that_only_robodyn_reads_is_told():
             assert (word in text) == (said in lines), (name, word)
             seen |= {word} if word in text else set()
     assert {"<loop", "<motor"} <= seen
+
+
+OPTIONS = {
+    "passive=False": {"passive": False},
+    "friction_speed=0.1": {"friction_speed": 0.1},
+    "ground": {"ground": rd.Ground({"tip": ("lower", (0, 0, -1))}, height=-1.9)},
+    "gravity=(1.0, 2.0, -3.0)": {"gravity": (1.0, 2.0, -3.0)},
+    "rotor_model='armature'": {"rotor_model": "armature"},
+    "base='floating'": {"base": "floating"},
+}
+
+
+@pytest.mark.parametrize("suffix", [".urdf", ".xml", ".sdf", ".usda"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_that_stand_in_no_file_are_told(option, suffix, tmp_path):
+    if suffix == ".usda":
+        pytest.importorskip("pxr")
+    held = {"rotor_model": (".xml", ".usda"), "gravity": (".xml", ".usda")}
+    held["base"] = (".xml", ".usda", ".sdf")
+    robot = loaded_with(OPTIONS[option])
+    lost = rd.convert(robot, tmp_path / f"robot{suffix}").lost
+    told = [line for line in lost if "an option of robodyn.load" in line]
+    stands = suffix in held.get(next(iter(OPTIONS[option])), ())
+    assert [line.rpartition(": ")[2] for line in told] == ([] if stands else [option])
+    assert not any("option" in x for x in rd.convert(loaded_with({}), tmp_path / "b.urdf").lost)
+
+
+def loaded_with(options):
+    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator(2.0, 0.1)}, **options)
+
+
+@pytest.mark.parametrize("suffix", [".xml", ".usda"])
+def test_that_there_is_no_motor_is_told(suffix, tmp_path):
+    robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+    for made, said in ((robot, False), (robot.with_(locked={"elbow": 0.3}), True)):
+        lost = rd.convert(made, tmp_path / f"robot{suffix}").lost
+        assert any("no joint has a motor" in line for line in lost) == said

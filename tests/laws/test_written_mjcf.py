@@ -304,6 +304,40 @@ def test_ranges_without_width_are_left_out(tmp_path):
         assert any(what in line for line in lost)
 
 
+@pytest.mark.parametrize("values", [{"damping": 0.5}, {"armature": 0.7}, {"friction": 0.3}])
+def test_what_resists_a_free_body_is_kept(values, tmp_path):
+    body = rd.Inertia(1.0, rd.Pose((0.1, -0.05, 0.02)), ixx=0.1, iyy=0.12, izz=0.15)
+    free = rd.Joint("free", "floating", "world", "bob", **values)
+    links = rd.Link("world"), rd.Link("bob", body)
+    robot = rd.load(rd.Mechanism("flying", links, (free,)))
+    text, lost = written(robot, tmp_path)
+    model = mujoco.MjModel.from_xml_string(text)
+    (name, value) = next(iter(values.items()))
+    found = getattr(model, f"dof_{name}" + ("loss" if name == "friction" else ""))
+    assert (found == value).all()
+    assert any("do not turn with it" in line for line in lost) == ("friction" in values)
+    check_read_back(robot, text)
+    q, v = robot.neutral(), np.random.default_rng(0).normal(size=6)
+    close(loaded(text).forward_dynamics(q, v, 0.0 * v), robot.forward_dynamics(q, v, 0.0 * v))
+
+
+def test_dry_friction_along_axes_that_turn_is_told(tmp_path):
+    """Speeds of a planar joint are along axes of the child, those of two slides are not."""
+    table = rd.load("caster_table").mechanism
+    rough = [dataclasses.replace(x, friction=0.3 * (x.kind == "planar")) for x in table.joints]
+    _, lost = written(loaded(dataclasses.replace(table, joints=tuple(rough))), tmp_path)
+    assert any("dry friction of joint 'table_motion' (planar)" in line for line in lost)
+
+
+def test_links_without_mass_between_joints_are_told(tmp_path):
+    """The spring keeps the joint in the tree, and the frame that it moves has no mass."""
+    robot = rd.load("four_bar", springs={"rocker_pin": (30.0, 0.2)}, rotor_model="armature")
+    text, lost = written(robot, tmp_path)
+    left = {*robot.link_names} - {*loaded(text).frame_names}
+    assert left == {"rocker_end"}
+    assert any("between two joints (rocker_end) are left out" in line for line in lost)
+
+
 def test_bodies_that_cannot_be_are_refused(tmp_path):
     link = rd.Link("bob", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=2.5))
     hinge = rd.Joint("hinge", "continuous", "base", "bob")

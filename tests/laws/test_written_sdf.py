@@ -171,6 +171,18 @@ def test_joints_called_as_links_or_as_the_joint_to_the_world(tmp_path):
     close(again.mass_matrix(again.neutral()), robot.mass_matrix(robot.neutral()))
 
 
+def test_a_frame_of_the_world(tmp_path):
+    """SDF fixes frames to links of the model alone."""
+    pendulum = rd.load("double_pendulum").mechanism
+    weld = rd.Joint("weld", "fixed", "world", "base", rd.Pose((0.1, 0.2, 0.3), (0.4, 0.0, 0.0)))
+    links = rd.Link("world"), *pendulum.links
+    robot = rd.load(dataclasses.replace(pendulum, links=links, joints=(weld, *pendulum.joints)))
+    path, _ = written(robot, tmp_path)
+    again, q = loaded(path), [0.3, 0.4]
+    close(again.frame_pose(q, "tip"), robot.frame_pose(q, "tip"))
+    close(again.bias_forces(q, [1.0, 2.0]), robot.bias_forces(q, [1.0, 2.0]))
+
+
 def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
         rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")

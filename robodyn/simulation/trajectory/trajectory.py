@@ -432,7 +432,8 @@ class Trajectory:
         ShapeError
             If the file is damaged, holds something else or has another ending; or if it holds the
             motion of another robot, such as one with another mass or without the ground: the
-            message says what differs. A table has nothing but its energy to tell robots apart.
+            message says what differs. A table is refused for its energy, and a warning is given
+            where its forces give this robot other accelerations.
         """
         fields = trajectory_files.load(path, robot)
         phases = tuple(cls(**phase) for phase in fields.pop("phases", ()))

@@ -68,6 +68,12 @@ def functions_of_users(mechanism: Mechanism) -> Iterator[str]:
             yield f"{what} {item.name!r}"
 
 
+def without_motors(robot: DrawnRobot) -> Iterator[str]:
+    """A line for a robot that has no motors, where its file would have to say so."""
+    if robot.mechanism.actuators and not robot.motors:
+        yield "no joint has a motor: robodyn takes a file without motors as one with all"
+
+
 def left_out(parts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
     """A line for each kind of thing that is left out: what it is, and the names."""
     for what, names in parts:

@@ -218,10 +218,11 @@ class ModelReader:
         for tag in ("enable_wind", "kinematic"):
             if truth_of(reader, element, tag):
                 self._tell_of_link(tag, name, element)
-        decay = reader.only(element, "velocity_decay")
-        ways = ("linear", "angular")
-        if decay is not None and any(number_of(reader, decay, tag, 0.0) for tag in ways):
-            self._tell_of_link("velocity_decay", name, element)
+        for tag in ("velocity_decay", "damping"):  # the second in old versions
+            decay = reader.only(element, tag)
+            ways = ("linear", "angular")
+            if decay is not None and any(number_of(reader, decay, way, 0.0) for way in ways):
+                self._tell_of_link(tag, name, element)
         inertial = reader.only(element, "inertial")
         if inertial is None:
             said = "has no <inertial>: SDF gives it 1 kg, and 1 kg m^2 about each axis"

@@ -107,6 +107,8 @@ def _model(
         reader.warn(root, f"only model {model.name!r} moves in itself: left out is {names}")
     if place is not root:
         _check_gravity(reader, place)
+        for joint in place.findall("joint"):
+            models.unread.append(f"joint {joint.get('name', '')!r} of the world")
     try:
         return model, _pose(reader, place, model, element)
     except RobodynError as error:

@@ -42,7 +42,6 @@ from robodyn.urdf.common.drawn import (
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
-from robodyn.urdf.sdf.read import GRAVITY
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -249,7 +248,7 @@ def _add_gearbox(model: Any, mechanism: Mechanism, coupling: Coupling, name: str
 def _frames(mechanism: Mechanism) -> dict[str, Joint]:
     """Links without mass that are frames of others, with the joints that fix them to these."""
     bare = {link.name for link in mechanism.links if not has_mass(link)}
-    fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name]
+    fixed_joints = [x for x in mechanism.joints if x.kind == fixed.KIND.name and x.parent != WORLD]
     frames = {x.child: x for x in fixed_joints if x.child in bare}
     for joint in fixed_joints:
         if joint.parent in bare and joint.child not in bare:
@@ -289,6 +288,3 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
         )
     )
     yield from left_out_everywhere(mechanism)
-    if tuple(robot.gravity) != GRAVITY:
-        shown = ", ".join(f"{g:g}" for g in robot.gravity)
-        yield f"gravity is that of the world: set it to {shown}"

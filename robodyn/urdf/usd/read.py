@@ -14,15 +14,20 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
-from robodyn.joints import continuous, fixed, joint_kind, planar, revolute, universal
+from robodyn.joints import continuous, distance, fixed, joint_kind, planar, revolute, universal
 from robodyn.joints.common.described import align_z
 from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.usd.schema import ALL_FREEDOMS, FREEDOMS, MOTOR, SPRING, TYPES
+from robodyn.urdf.usd.simulator_words import (
+    ARMATURE,
+    AXES,
+    carried_weights,
+    foreign_words,
+    gravity_note,
+    is_prescribed,
+)
 from robodyn.urdf.usd.stage import WORLD, Stage
-
-#: Directions of the axes of joints.
-AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
 def read_usd(file: str) -> tuple[Mechanism, list[RobodynError], list[UrdfWarning]]:
@@ -43,13 +48,14 @@ class _Robot:
         self._stage, self._usd = stage, stage.pxr
         self._length, self._mass = stage.length, stage.mass
         self._controlled: list[str] = []
+        self._unweighed: list[str] = []
 
     def mechanism(self) -> Mechanism:
         """The whole."""
         physics = self._usd.UsdPhysics
         self._bodies = bodies = [x for x in self._stage.prims if x.HasAPI(physics.RigidBodyAPI)]
         joints = [x for x in self._stage.prims if x.IsA(physics.Joint)]
-        links = [self._link(prim) for prim in bodies]
+        links = masses = [self._link(prim) for prim in bodies]
         told = any(prim.GetCustomDataByKey("massless") for prim in bodies)
         if not told and not any(link.inertia for link in links):
             what = "no rigid bodies" if not bodies else "no masses"
@@ -78,6 +84,7 @@ class _Robot:
             file=self._stage.file,
             actuators=tuple((name, Actuator()) for name in self._motors()),
             start=tuple(self._start(joints)),
+            link_elements=tuple(carried_weights(self._stage, zip(bodies, masses, strict=True))),
         )
 
     # bodies
@@ -85,8 +92,13 @@ class _Robot:
     def _link(self, prim: Any) -> Link:
         name = self._stage.name(prim)
         mass = self._stage.numbers(prim, "physics:mass", 0.0) * self._mass
-        if prim.GetCustomDataByKey("massless") or not mass > 0.0:
+        if prim.GetCustomDataByKey("massless"):
             return Link(name)
+        if not mass > 0.0:
+            self._unweighed.append(name)
+            return Link(name)
+        if self._stage.numbers(prim, "physics:centerOfMass") is None and self._has_shape(prim):
+            self._unweighed.append(name)
         scale = self._stage.scale(prim)
         center = np.array(self._stage.numbers(prim, "physics:centerOfMass", np.zeros(3))) * scale
         unit = self._mass * self._length**2
@@ -102,6 +114,10 @@ class _Robot:
             if not moments.any():
                 self._stage.warn(prim, "has a mass and no inertia: it is taken as a point")
         return Link(name, Inertia.from_matrix(mass, center, J))
+
+    def _has_shape(self, prim: Any) -> bool:
+        api, below = self._usd.UsdPhysics.CollisionAPI, self._usd.Usd.PrimRange(prim)
+        return any(x.HasAPI(api) for x in below)
 
     # joints
 
@@ -145,7 +161,7 @@ class _Robot:
             return revolute.KIND.name if limited else continuous.KIND.name
         for kind, word in TYPES.items():
             if prim.GetTypeName() == word:
-                return kind
+                return kind if kind != distance.KIND.name or self._is_rod(prim) else None
         free = tuple(x for x in ALL_FREEDOMS if not self._is_locked(prim, x))
         if free == ALL_FREEDOMS:
             return None
@@ -156,6 +172,20 @@ class _Robot:
             return fixed.KIND.name
         self._stage.problem(prim, f"a joint that is free in {', '.join(free)} has no counterpart")
         return None
+
+    def _is_rod(self, prim: Any) -> bool:
+        """Whether a distance has one value; else it is a problem."""
+        least, most = (
+            self._stage.numbers(prim, f"physics:{x}Distance", -1.0) for x in ("min", "max")
+        )
+        if math.isclose(least, most, rel_tol=1e-6) and most > 0.0:
+            return True
+        self._stage.problem(
+            prim,
+            f"its distance may be from {least:g} to {most:g} (below 0: any), as of a rope or a "
+            "stop, which has no counterpart: a rod has one length",
+        )
+        return False
 
     def _is_locked(self, prim: Any, freedom: str) -> bool:
         low, high = (
@@ -176,6 +206,7 @@ class _Robot:
             path: [link for link, _ in sides]
             for path, (prim, sides) in ends.items()
             if not self._usd.UsdPhysics.Joint(prim).GetExcludeFromArticulationAttr().Get()
+            and prim.GetTypeName() != TYPES[distance.KIND.name]
         }
         children = {sides[1] for sides in free.values()}
         names = [self._stage.name(prim) for prim in self._bodies]
@@ -227,7 +258,7 @@ class _Robot:
         stiffness = gains[0] * unit * force if springy else 0.0
         return {
             "limits": None if limits == Limits() else limits,
-            "armature": number("newton:armature")
+            "armature": number("newton:armature", number(ARMATURE))
             * self._mass
             * (self._length**2 if turning else 1.0),
             "damping": number("newton:damping") * unit * force,
@@ -250,9 +281,9 @@ class _Robot:
         axis, axis2 = self._axes(prim, kind)
         (one, X_1), (two, X_2) = sides
         fields = self._fields(prim, kind)
-        if prim.GetTypeName() == "PhysicsDistanceJoint":
-            distance = self._stage.numbers(prim, "physics:maxDistance", 0.0)
-            fields = {"distance": distance * self._length}
+        if kind == distance.KIND.name:
+            length = self._stage.numbers(prim, "physics:maxDistance", 0.0)
+            fields = {"distance": length * self._length}
         turn = _planar_turn(kind)
         return Loop(
             self._stage.name(prim),
@@ -358,29 +389,28 @@ class _Robot:
 
     def _tell(self) -> None:
         """Warn of gravity, and of what is left out."""
-        physics, geometry = self._usd.UsdPhysics, self._usd.UsdGeom
-        up = str(geometry.GetStageUpAxis(self._stage.stage))
-        if up != "Z":
-            self._stage.warnings.append(
-                UrdfWarning(
-                    f"the {up} axis points up: give gravity=(0.0, -9.81, 0.0), or turn the stage",
-                    file=self._stage.file,
+        physics = self._usd.UsdPhysics
+        placed = [prim for prim, _ in self._placed.values()]
+        if note := gravity_note(self._stage):
+            self._stage.warnings.append(UrdfWarning(note, file=self._stage.file))
+        said = {
+            "masses or centres of mass ({}) are not in the file, as programs compute them from "
+            "shapes: zero is taken": self._unweighed,
+            "stiffness and damping of drives ({}) are those of a controller: they are left "
+            "out": self._controlled,
+            "shapes and contacts ({}) are left out": [
+                str(x.GetPath()) for x in self._stage.prims if x.HasAPI(physics.CollisionAPI)
+            ],
+            "words of simulators ({}) are not read": foreign_words([*self._bodies, *placed]),
+            "bodies that a simulator holds or moves by hand ({}) move as all others": [
+                self._stage.name(x) for x in self._bodies if is_prescribed(self._usd, x)
+            ],
+        }
+        for message, names in said.items():
+            if names:
+                self._stage.warnings.append(
+                    UrdfWarning(message.format(some_of(names)), file=self._stage.file)
                 )
-            )
-        if self._controlled:
-            self._stage.warnings.append(
-                UrdfWarning(
-                    f"stiffness and damping of drives ({some_of(self._controlled)}) are those of a "
-                    "controller: they are left out",
-                    file=self._stage.file,
-                )
-            )
-        shapes = [x for x in self._stage.prims if x.HasAPI(physics.CollisionAPI)]
-        if shapes:
-            names = some_of([str(x.GetPath()) for x in shapes])
-            self._stage.warnings.append(
-                UrdfWarning(f"shapes and contacts ({names}) are left out", file=self._stage.file)
-            )
 
 
 def _rotation(quaternion: Any) -> FloatArray:

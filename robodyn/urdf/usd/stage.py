@@ -96,7 +96,7 @@ class Stage:
         numbers = np.ravel(_plain(value)).astype(float)
         if exact and exact.HasAuthoredValue():
             full = np.array(exact.Get(), float)
-            if full.shape == numbers.shape and np.allclose(full, numbers, rtol=1e-6, atol=1e-6):
+            if np.array_equal(full.astype(np.float32), numbers.astype(np.float32)):
                 numbers = full
         return numbers if len(numbers) > 1 else float(numbers[0])
 

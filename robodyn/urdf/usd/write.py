@@ -24,6 +24,7 @@ from robodyn.urdf.common.drawn import (
     has_mass,
     left_out,
     left_out_everywhere,
+    without_motors,
 )
 from robodyn.urdf.usd.schema import (
     ALL_FREEDOMS,
@@ -55,7 +56,10 @@ def usda_text(robot: DrawnRobot) -> Written:
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
     if not robot.floating and robot.base != WORLD:
-        stage.add_joint(Joint("world_fixed", fixed.KIND.name, WORLD, robot.base), cut=False)
+        name = "world_fixed"
+        while name in {mover.name for mover in mechanism.movers}:
+            name += "_"
+        stage.add_joint(Joint(name, fixed.KIND.name, WORLD, robot.base), cut=False)
     cut = [*cut_joints(mechanism), *mechanism.loops]
     for mover in mechanism.movers:
         if mover.kind != floating.KIND.name:
@@ -63,7 +67,7 @@ def usda_text(robot: DrawnRobot) -> Written:
     for joint in mechanism.joints:
         if joint.mimic is not None:
             stage.add_mimic(joint)
-    return stage.text, [*lost, *_unsaid(robot)]
+    return stage.text, [*lost, *_unsaid(robot), *without_motors(robot)]
 
 
 class _Stage:

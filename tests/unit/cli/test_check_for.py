@@ -146,3 +146,34 @@ def test_pinocchio_refuses_limits_and_ignores_quaternions():
     ]
     assert turned[:2] == [1.0, 1.0]
     assert turned[2] < 1e-9
+
+
+def test_what_is_not_looked_at_is_said(tmp_path, capsys):
+    """Formats without rules, xacro before it is expanded, and files that MJCF includes."""
+    pytest.importorskip("mujoco")
+    pytest.importorskip("xacro")
+    sdf, xacro, scene = (tmp_path / x for x in ("r.sdf", "r.urdf.xacro", "scene.xml"))
+    assert main(["convert", "double_pendulum", str(sdf)]) == 0
+    space = '<robot xmlns:xacro="http://ros.org/wiki/xacro"'
+    value = '<xacro:property name="x" value="1"/><link name="a"/>'
+    text = joint().replace("<robot", space).replace('<link name="a"/>', value)
+    xacro.write_text(text.replace('xyz="0 0 1"', 'xyz="0 0 ${x}"'))
+    (tmp_path / "arm.xml").write_text('<mujoco><worldbody><body name="b"/></worldbody></mujoco>')
+    scene.write_text('<mujoco><include file="arm.xml"/></mujoco>')
+    capsys.readouterr()
+    for path, said in (
+        (sdf, "how mujoco, drake read this format is not known"),
+        (xacro, "xacro file that is not expanded"),
+        (scene, "included file says is not looked at"),
+    ):
+        found = told(path, "mujoco", "drake", capsys=capsys)
+        assert any(said in x["message"] for x in found), found
+        assert not told(path, capsys=capsys)
+
+
+def test_drake_does_not_read_words_of_robodyn(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    motor = '<motor joint="j" gear_ratio="3"/></robot>'
+    path.write_text(joint().replace("</robot>", motor))
+    assert any("only robodyn reads <motor>" in x["message"]
+               for x in told(path, "drake", capsys=capsys))  # fmt: skip

@@ -224,6 +224,31 @@ def test_a_signal_ends_the_command_with_a_summary(domain, end):
     assert "Traceback" not in error, error
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ends", [[signal.SIGTERM], [signal.SIGTERM, signal.SIGINT]])
+def test_many_signals_are_one_request(domain, ends):
+    """Until the process has ended, whatever Python has given up by then."""
+    command = [sys.executable, "-m", "robodyn", "publish", "double_pendulum", "--dds"]
+    node = subprocess.Popen(
+        [*command, "--domain", str(domain)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert "Ctrl-C ends" in node.stdout.readline()
+        while node.poll() is None:
+            for end in ends:
+                node.send_signal(end)
+                time.sleep(1e-3)
+        out, error = node.communicate(timeout=60)
+    finally:
+        node.kill()
+    assert node.returncode == 0, error
+    assert " states published, " in out
+    assert "Traceback" not in error, error
+
+
 def test_ctrl_c_while_the_command_starts(domain, monkeypatch, capsys):
     def interrupted(*given):
         raise KeyboardInterrupt

@@ -585,3 +585,15 @@ def test_a_screw_goes_right_handed():
     )  # fmt: skip
     X = rd.load(text).frame_pose([math.pi], "b")
     np.testing.assert_allclose(X, Pose((0, 0, 0.005), (0, 0, math.pi)).matrix, atol=1e-15)
+
+
+def test_dampers_of_links_and_joints_of_worlds_are_told():
+    """By the old word, too; a joint of the world may hold a link of the model."""
+    damped = link("b", inside=INERTIAL + "<damping><linear>3</linear></damping>")
+    text = model(link("a"), damped, joint())
+    with pytest.warns(rd.errors.UrdfWarning, match="<damping> of link 'b'"):
+        rd.load(text)
+    held = "<joint name='x' type='fixed'><parent>m::b</parent><child>world</child></joint>"
+    inside = model(link("a"), link("b"), joint()).partition(">")[2].rpartition("</sdf>")[0]
+    with pytest.warns(rd.errors.UrdfWarning, match="joint 'x' of the world"):
+        rd.load(f'<sdf version="1.9"><world name="w">{inside}{held}</world></sdf>')

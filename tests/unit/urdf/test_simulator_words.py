@@ -177,3 +177,42 @@ def test_gravity_that_does_not_act_on_what_is_not_there_is_told():
     text = robot('<gazebo reference="wheel"><gravity>false</gravity></gazebo>')
     (warning,) = warned(text)
     assert "'wheel' is no link of the robot" in str(warning)
+
+
+FOLLOWS = (
+    '<gazebo><plugin name="m" filename="libroboticsgroup_gazebo_mimic_joint_plugin.so"><joint>'
+    "{}</joint><mimicJoint>lever</mimicJoint><multiplier>2</multiplier></plugin></gazebo>"
+)
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (FOLLOWS.format("hinge"), '<mimic joint="lever" multiplier="2" offset="0"/>'),
+        ('<gazebo><plugin name="b" filename="gz-sim-buoyancy-system"/></gazebo>', "may move"),
+        ('<mujoco><option gravity="0 0 -3"/></mujoco>', "gravity='0 0 -3' of MuJoCo is not read"),
+        ('<gazebo><plugin name="c" filename="libgazebo_ros_control.so"/></gazebo>', None),
+        ('<mujoco><compiler fusestatic="false"/></mujoco>', None),
+    ],
+)
+def test_plugins_and_options_that_move_robots_are_told(words, said):
+    found = [str(x) for x in warned(robot(words))]
+    assert len(found) == (said is not None)
+    assert all(said in x for x in found)
+
+
+def test_a_mimic_that_a_plugin_repeats_is_read():
+    """The plugin does what <mimic> says."""
+    links = "".join(f'<link name="{x}"/>' for x in ("one", "two"))
+    joints = "".join(
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f"{more}</joint>"
+        for name, parent, child, more in (
+            ("lever", "post", "one", ""),
+            ("pin", "one", "two", '<mimic joint="lever" multiplier="2"/>'),
+        )
+    )
+    text = robot(links + joints + FOLLOWS.format("pin"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UrdfWarning)
+        assert urdf.load_mechanism(text).joints[2].mimic.multiplier == 2.0

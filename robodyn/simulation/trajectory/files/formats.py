@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.arrays import expect, named
-from robodyn.errors import MissingFileError, SettingsError, ShapeError
+from robodyn.caller import warn
+from robodyn.errors import MissingFileError, RobodynError, SettingsError, ShapeError
 from robodyn.files import as_path, replacing
 from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
@@ -20,7 +21,7 @@ from robodyn.simulation.trajectory.files import archive, recording, table
 from robodyn.simulation.trajectory.files.moved_robot import differences, facts
 from robodyn.simulation.trajectory.files.validity import check_contents
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, not_in_columns
-from robodyn.tolerances import SAME_ENERGY
+from robodyn.tolerances import SAME_ACCELERATIONS, SAME_ENERGY
 
 #: What writes and reads files, by the ending of their names.
 FORMATS: dict[str, Any] = {".npz": archive, ".csv": table}
@@ -151,6 +152,30 @@ def check_energy(path: str | os.PathLike[str], run: Any) -> None:
             name="energy",
             given=float(kinetic[k] + potential[k]),
             expected=float(run.energy[k]),
+        )
+    _tell_accelerations(path, run)
+
+
+def _tell_accelerations(path: str | os.PathLike[str], run: Any) -> None:
+    """Warn where the forces in a table give the robot that it was read for other accelerations.
+
+    These are those of the motion of a robot with other damping, friction, laws of force or motors.
+    """
+    if run.not_saved:  # what else acted
+        return
+    try:
+        found = run.robot.at(run.t).forward_dynamics(run.q, run.v, run.tau)
+    except RobodynError:  # a state that cannot be has its own error where it is used
+        return
+    off = np.abs(found - run.a).max(axis=-1, initial=0.0)
+    most = max(np.abs(found).max(initial=0.0), np.abs(run.a).max(initial=0.0))
+    if off.max(initial=0.0) > SAME_ACCELERATIONS * most:
+        k = int(off.argmax())
+        warn(
+            f"{Path(path).name} may hold the motion of another robot than {run.robot.name!r}, with "
+            "other damping, friction, motors or laws of force: under the forces in the file its "
+            f"accelerations are other ones, by {off[k]:.3g} rad/s^2 or m/s^2 at t = "
+            f"{run.t[k]:.6g} s. Wrenches and torques are computed for the robot given"
         )
 
 

@@ -15,7 +15,7 @@ from robodyn.description import Inertia, Joint, Loop
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
-from robodyn.joints import fixed, floating
+from robodyn.joints import fixed, floating, planar
 from robodyn.tolerances import LEAST_MASS, MUJOCO_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
 from robodyn.urdf.common.drawn import DrawnRobot
@@ -23,6 +23,9 @@ from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.mjcf.writing.document import Document, add, placed, quaternion
 from robodyn.urdf.mjcf.writing.motions import Motion, motions_of
+
+#: Kinds of joints whose speeds along axes of the child are those of slides on the parent.
+TURNED_FRICTION = (planar.KIND.name, floating.KIND.name)
 
 #: Motions that lead to a body, with the frames in which they begin: each in the one before.
 Way = list[tuple[FloatArray, list[Motion]]]
@@ -55,7 +58,13 @@ class WrittenBodies:
         document.reserve("joint", (mover.name for mover in mechanism.movers))
         document.reserve("body", (WORLD, *self._inertias))
         self._massless: list[str] = []
+        self._passed: list[str] = []
         self._add_tree(tree, joined)
+        if self._passed:
+            document.lost.append(
+                f"links without mass between two joints ({some_of(self._passed)}) are left out: "
+                "both joints move the next link"
+            )
         if self._massless:
             document.lost.append(
                 f"links without mass that joints move ({some_of(self._massless)}) have "
@@ -111,6 +120,7 @@ class WrittenBodies:
             way = [*way, (X, self.motions_of(joint.joint, joint.reversed, at_world))]
             name, X_BL = links[i]
             if is_passed(i):
+                self._passed.append(name)
                 places[i] = above, way
             elif is_frame(i):
                 self._document.add_site(above, name, _end(way) @ X_BL)
@@ -129,6 +139,11 @@ class WrittenBodies:
         if len(found) > 1:
             parts = ", ".join(sorted(x.name for x in found))
             self._document.lost.append(f"joint {joint.name!r} ({joint.kind}) is written as {parts}")
+        if joint.friction and joint.kind in TURNED_FRICTION:
+            self._document.lost.append(
+                f"dry friction of joint {joint.name!r} ({joint.kind}) acts along axes that do not "
+                "turn with it"
+            )
         if any(x.type == "ball" and (x.pose != np.eye(4)).any() for x in found):
             self._document.lost.append(f"joint {joint.name!r} is at zero in the posture drawn")
         self.motions |= {motion.name: motion for motion in found}
@@ -152,10 +167,9 @@ class WrittenBodies:
         return body
 
     def _add_joint(self, body: Any, motion: Motion, X_BJ: FloatArray) -> None:
-        if motion.type == "free":
-            add(body, "freejoint", name=motion.name)
-            return
-        values: dict[str, object] = {"name": motion.name, "type": motion.type, "pos": X_BJ[:3, 3]}
+        values: dict[str, object] = {"name": motion.name, "type": motion.type}
+        if motion.type != "free":
+            values |= {"pos": X_BJ[:3, 3]}
         if motion.single:
             values |= {"axis": X_BJ[:3, :3] @ motion.axis, "ref": motion.position}
         if motion.is_whole_joint:
@@ -200,7 +214,7 @@ class WrittenBodies:
     def coordinates(self) -> list[float]:
         """Of the posture that is drawn, in MuJoCo's order."""
         found: list[float] = []
-        for joint in self._document.world.iter("joint", "freejoint"):
+        for joint in self._document.world.iter("joint"):
             motion = self.motions[joint.get("name")]
             if motion.single:
                 found.append(motion.position)

@@ -20,6 +20,7 @@ from robodyn.urdf.common.drawn import (
     functions_of_users,
     left_out,
     left_out_everywhere,
+    without_motors,
 )
 from robodyn.urdf.mjcf.writing.bodies import WrittenBodies
 from robodyn.urdf.mjcf.writing.document import Document
@@ -63,7 +64,7 @@ def mjcf_text(robot: DrawnRobot) -> Written:
     add_forces(document, mechanism, bodies)
     if drawn := bodies.coordinates():
         document.add("keyframe/key", name="neutral", qpos=drawn)
-    return document.text, [*document.lost, *_unsaid(mechanism)]
+    return document.text, [*document.lost, *_unsaid(mechanism), *without_motors(robot)]
 
 
 def _functions(mechanism: Mechanism) -> Iterator[str]:
