@@ -214,7 +214,8 @@ def _is_definite(central: FloatArray) -> Array:
     first, second = a * d - b * b, d * f - e * e
     last = a * second - b * (b * f - c * e) + c * (b * e - c * d)
     rounding = 1e-12 * (a + d + f)
-    return (a > rounding) & (first > rounding * (a + d)) & (last > rounding * first)
+    fine = (a > rounding) & (first > rounding * (a + d)) & (last > rounding * first)
+    return np.asarray(fine)
 
 
 def _refuse_other_geometry(model: Model, values: Values) -> None:
