@@ -324,7 +324,26 @@ class Composition:
 
     def with_rows(self, given: Mapping[str, ArrayLike]) -> Composition:
         """Many copies with other parameters, computed with at once."""
-        return self._copy(self.model, None, None, parameter_rows(self.model, given))
+        tree = None if self.tree is None else self.tree.with_rows(given)
+        return self._of_rows(parameter_rows(self.model, given), tree)
+
+    def of_rows(self, rows: Any) -> Composition:
+        """One of many copies, by its index, or several of them."""
+        nominal, found = self.nominal, self.evaluator.rows
+        if nominal is None or found is None:
+            return self
+        places = found.place(rows)
+        if not np.ndim(places):
+            one = {name: float(x[places]) for name, x in found.values.items()}
+            return nominal.changed(Changes(parameters=one))
+        tree = None if self.tree is None else self.tree.of_rows(places)
+        return nominal._of_rows(found[places], tree)
+
+    def _of_rows(self, rows: ParameterRows, tree: Composition | None) -> Composition:
+        form = self.parts.tree_form
+        if tree is not None and form is not None:
+            form = TreeForm(tree.parts, form.neutral)
+        return self._copy(self.model, tree, form, rows)
 
     def _copy(
         self,

@@ -376,9 +376,9 @@ class Robot:
 
         Parameters
         ----------
-        rows : int, or array_like of int, shape (m,)
-            Index of one robot, or indices of several in any order. Several are again computed with
-            at once.
+        rows : int, or array_like of int, shape (m,), or of bool, shape (n,)
+            Index of one robot, or indices of several in any order, or which ones. Several are again
+            computed with at once.
 
         Returns
         -------
@@ -398,10 +398,7 @@ class Robot:
         >>> float(robots.of_rows(1).potential_energy([0.0, 0.0]).round(3))
         -29.43
         """
-        found, nominal = self._made.evaluator.rows, self._made.nominal
-        if found is None or nominal is None:
-            return self
-        return self._of(nominal).with_(parameters=found.some(rows))
+        return self._of(self._made.of_rows(rows))
 
     def at(self, t: ArrayLike) -> Self:
         """The robot at a given time, or at several; itself, if nothing of it depends on time.

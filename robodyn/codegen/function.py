@@ -34,6 +34,10 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 
+#: States from which on parts of a batch are computed one after the other, so that inputs that are
+#: the same in each part need no copies.
+WIDE = 512
+
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # part of type checkers
 
@@ -410,10 +414,16 @@ class Function(Generic[Result]):
     def _compute(
         self, kernels: Kernels, inputs: list[Array], outputs: list[Array], batch: tuple[int, ...]
     ) -> None:
-        count = math.prod(batch)
+        count, ports = math.prod(batch), self.code_inputs
         if count == 0:
             return
-        flat = [rows(x, port, batch) for x, port in zip(inputs, self.code_inputs, strict=True)]
+        given = [*zip(inputs, ports, strict=True)]
+        if math.prod(batch[1:]) >= WIDE and any(_repeated(batch, *x) for x in given):
+            for k in range(batch[0]):
+                some = [_at_first(k, batch, *x) for x in given]
+                self._compute(kernels, some, [x[k] for x in outputs], batch[1:])
+            return
+        flat = [rows(x, port, batch) for x, port in given]
         arrays = [x for x, _ in flat] + outputs
         pointers = (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))
         if count == 1:
@@ -429,6 +439,19 @@ class Function(Generic[Result]):
         threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
+
+
+def _repeated(batch: tuple[int, ...], x: Array, port: Port) -> bool:
+    """Whether an input is the same along some of the axes of a batch, but not along all."""
+    leading = x.shape[: x.ndim - len(port.shape)]
+    return leading != batch and any(n != 1 for n in leading)
+
+
+def _at_first(k: int, batch: tuple[int, ...], x: Array, port: Port) -> Array:
+    """An input at an index of the first axis of a batch."""
+    if x.ndim - len(port.shape) < len(batch):
+        return x
+    return np.asarray(x[k if len(x) > 1 else 0])
 
 
 @functools.cache

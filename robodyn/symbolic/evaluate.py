@@ -76,21 +76,23 @@ def results_of(
     operations: By the numbers of operations of the graph.
     """
     graph = program.graph
+    ops, left, right = graph.op, graph.a, graph.b
     value: dict[int, Any] = {}
-
-    def at(edge: int) -> Any:
-        x = value[edge >> 1]
-        return -x if edge & 1 else x
-
     for node in program.live():
-        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        op, a = ops[node], left[node]
         if op == CONST:
             value[node] = constant(graph.value[node])
-        elif op == INPUT:
+            continue
+        if op == INPUT:
             value[node] = scalars[a]
+            continue
+        x = -value[a >> 1] if a & 1 else value[a >> 1]
+        if op in OF_TWO:
+            b = right[node]
+            value[node] = operations[op](x, -value[b >> 1] if b & 1 else value[b >> 1])
         else:
-            value[node] = operations[op](at(a), at(b)) if op in OF_TWO else operations[op](at(a))
-    return [at(edge) for edge in program.results]
+            value[node] = operations[op](x)
+    return [-value[edge >> 1] if edge & 1 else value[edge >> 1] for edge in program.results]
 
 
 def scalars_of(

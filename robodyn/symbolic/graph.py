@@ -176,14 +176,14 @@ class Program:
 
     def live_for(self, edges: Iterable[int]) -> tuple[int, ...]:
         """Nodes that some edges need, in order of evaluation."""
-        op, a, b = self.graph.op, self.graph.a, self.graph.b
+        op, a, b, two = self.graph.op, self.graph.a, self.graph.b, OF_TWO
         needed = bytearray(len(op))
         for edge in edges:
             needed[edge >> 1] = 1
         for node in range(len(op) - 1, -1, -1):
-            if needed[node] and op[node] > INPUT:
+            if needed[node] and (kind := op[node]) > INPUT:
                 needed[a[node] >> 1] = 1
-                if op[node] in OF_TWO:
+                if kind in two:
                     needed[b[node] >> 1] = 1
         return tuple(compress(range(len(op)), needed))
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from support.bundled import bundled
 
 import robodyn as rd
+from robodyn.controllers import ComputedTorque, PointToPoint
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.errors import (
     InertiaError,
@@ -23,6 +24,8 @@ ROBOTS = {
     "moving": ("double_pendulum", {"base": "moving"}),
     "linkage": ("four_bar", {}),
     "cut links": ("stephenson", {}),
+    "minimal": ("four_bar", {"coordinates": "minimal"}),
+    "two loops, minimal": ("palletizer", {"coordinates": "minimal"}),
 }
 
 ROWS = 3
@@ -86,13 +89,18 @@ def test_methods_compute_with_the_parameters_of_each_row(name):
             close(found[result][k], x, result)
 
 
-def rubbing_pin():
+def rubbing_pin(coordinates="tree"):
     """A four-bar whose pin that closes the loop has damping."""
     robot = bundled("four_bar")
     joints = robot.mechanism.joints
     cut = {x.name for x in robot.loops}
     joints = tuple(replace(x, damping=0.2) if x.name in cut else x for x in joints)
-    return rd.load(replace(robot.mechanism, joints=joints))
+    return rd.load(replace(robot.mechanism, joints=joints), coordinates=coordinates)
+
+
+def minimal_pin():
+    """The same without constraints."""
+    return rubbing_pin("minimal")
 
 
 def slow_joint():
@@ -103,7 +111,7 @@ def slow_joint():
     return rd.load(replace(robot.mechanism, joints=joints))
 
 
-@pytest.mark.parametrize("make", [rubbing_pin, slow_joint])
+@pytest.mark.parametrize("make", [rubbing_pin, minimal_pin, slow_joint])
 def test_each_number_beside_the_bodies_may_differ_alone(make):
     robot = make()
     rng, beside = np.random.default_rng(6), len(robot.inertial_parameters)
@@ -119,6 +127,22 @@ def test_each_number_beside_the_bodies_may_differ_alone(make):
             alone = one.mass_matrix(q[k]), one.passive_forces(q[k], v[k])
             for x, y in zip(found, alone, strict=True):
                 close(x[k], y, name)
+
+
+@pytest.mark.parametrize("name", ["tree", "minimal"])
+def test_some_of_the_rows_in_any_order(name):
+    source, choices = ROBOTS[name]
+    rng, robot = np.random.default_rng(7), rd.load(source, **choices)
+    robots = robot.with_(parameters=some_rows(robot, rng))
+    q, v, tau = states(robot, rng)
+    all_rows = robots.forward_dynamics(q, v, tau)
+    for rows in ([2, 0], [1, 1, 1], np.array([True, False, True])):
+        some = robots.of_rows(rows)
+        found = some.forward_dynamics(q[rows], v[rows], tau[rows])
+        assert found.tolist() == all_rows[rows].tolist()
+        assert some.dynamic_parameters.tolist() == robots.dynamic_parameters[rows].tolist()
+        for x, y in robots.parameter_rows.items():
+            assert some.parameter_rows[x].tolist() == y[rows].tolist()
 
 
 def test_numbers_that_are_zero_in_some_rows():
@@ -143,7 +167,7 @@ def test_numbers_that_are_zero_in_some_rows():
         assert_allclose(single[k], known, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["floating", "linkage"])
+@pytest.mark.parametrize("name", ["floating", "linkage", "minimal"])
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
 def test_motions_are_those_of_the_robots_alone(name, integrator):
     source, choices = ROBOTS[name]
@@ -159,6 +183,31 @@ def test_motions_are_those_of_the_robots_alone(name, integrator):
         for part in ("q", "v", "a", "tau", "energy"):
             close(getattr(motion, part), getattr(alone, part), part)
         close(run.energy[:, k], alone.energy)
+
+
+@pytest.mark.parametrize("name", ["floating", "linkage", "minimal"])
+def test_a_step_as_a_function_of_parameters(name):
+    """As of the robot that has them, and derivatives by them are quotients of differences."""
+    source, choices = ROBOTS[name]
+    rng, robot = np.random.default_rng(8), rd.load(source, **choices)
+    chosen = {"step": 2e-3, "tau": True, "wrenches": [robot.link_names[-1]]}
+    f = rd.step_function(robot, parameters=True, **chosen)
+    assert [x.name for x in f.inputs[4:]] == ["parameters", f"wrench:{robot.link_names[-1]}"]
+    q, v, tau = states(robot, rng)
+    wrench = rng.normal(size=6)
+    rows = robot.inertial_parameters * rng.uniform(0.8, 1.2, (ROWS, 1))
+    found = f(0.0, q, v, tau, rows, wrench)
+    for k in range(ROWS):
+        own = robot.with_(parameters=dict(zip(robot.parameter_names, rows[k], strict=True)))
+        known = rd.step_function(own, **chosen)(0.0, q[k], v[k], tau[k], wrench)
+        close(found[0][k], known[0])
+        close(found[1][k], known[1])
+    change = rng.normal(size=rows.shape[-1]) * robot.inertial_parameters
+    slope = f.jacobian("parameters")(0.0, q[0], v[0], tau[0], rows[0], wrench)[1] @ change
+    moved = f(0.0, q[0], v[0], tau[0], rows[0] + [[1e-4], [-1e-4]] * change, wrench)[1]
+    assert np.abs(slope).max() > 1e-4
+    # quotients are wrong by the square of the change
+    assert_allclose((moved[0] - moved[1]) / 2e-4, slope, rtol=0.0, atol=1e-6 * np.abs(slope).max())
 
 
 def test_gradients_by_parameters_are_differences_of_rows():
@@ -263,16 +312,53 @@ def test_what_rows_cannot_do_is_refused():
         "apparent_mass": lambda: robots.apparent_mass(q, link, (0, 0, 0), (1, 0, 0)),
         "impact_dynamics": lambda: robots.impact_dynamics,
         "no program in common": lambda: robots.function("mass_matrix").c_source(),
-        "minimal": lambda: rd.load("four_bar", coordinates="minimal").with_(
-            parameters={"crank.m": [1.0, 2.0]}
-        ),
     }
     for named, call in calls.items():
         with pytest.raises(SettingsError, match=named):
             call()
     with pytest.raises(ShapeError, match="3 states, and parameters 2 rows"):
         rd.rollout(robots, None, np.zeros((3, 2)), np.zeros((3, 2)))
-    with pytest.raises(ShapeError, match="no row 2"):
-        robots.of_rows(2)
+    for rows in (2, [0, 2], [], [False, False]):
+        with pytest.raises(ShapeError, match="no row"):
+            robots.of_rows(rows)
     with pytest.raises(ShapeError, match="broadcast"):
         robots.mass_matrix(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_environments_with_masses_of_their_own_and_resets_are_those_alone(coordinates):
+    """Four-bars under computed torque; after each step some begin anew, with other masses."""
+    rng, robot = np.random.default_rng(9), rd.load("four_bar", coordinates=coordinates)
+    count, steps, h = 64, 5, 5e-3
+    goal = robot.random(3)
+    controller = ComputedTorque(robot, PointToPoint(goal, goal, 1.0))
+    f = rd.step_function(robot, controller, step=h, parameters=True)
+
+    def begin(some):
+        masses[some] = robot.inertial_parameters * rng.uniform(0.8, 1.2, (len(some), 1))
+        q[some] = robot.random(rng, len(some))
+        v[some] = rng.normal(size=(len(some), robot.nv))
+        if robot.nc:
+            v[some] = robot.consistent_velocity(q[some], v[some])
+
+    masses = np.empty((count, len(robot.inertial_parameters)))
+    q, v = np.empty((count, robot.nq)), np.empty((count, robot.nv))
+    begin(np.arange(count))
+    for _ in range(steps):
+        before = q.copy(), v.copy()
+        q, v = f(0.0, *before, masses)
+        r = rng.integers(count)
+        alone = f(0.0, *(x[r] for x in before), masses[r])
+        assert [x.tolist() for x in alone] == [q[r].tolist(), v[r].tolist()]
+        own = robot.with_(parameters=dict(zip(robot.parameter_names, masses[r], strict=True)))
+        known = rd.step_function(own, controller, step=h)(0.0, *(x[r] for x in before))
+        close(q[r], known[0])
+        close(v[r], known[1])
+        some = [r, *rng.choice(count, 7, replace=False)]
+        rows = dict(zip(robot.parameter_names, masses[some].T, strict=True))
+        options = {"duration": h, "step": h, "limits": "ignore"}
+        run = rd.rollout(robot, controller, *(x[some] for x in before), parameters=rows, **options)
+        one = rd.simulate(own, controller, q0=before[0][r], v0=before[1][r], **options)
+        close(run.q[:, 0], one.q)
+        close(run.v[:, 0], one.v)
+        begin(rng.choice(count, 5, replace=False))

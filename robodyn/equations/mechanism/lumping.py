@@ -132,12 +132,11 @@ def parted(kind: JointKind, P: FloatArray, may_spin: bool) -> tuple[FloatArray, 
 
 
 def _symmetric(P: FloatArray) -> bool:
-    """Whether the inertia is symmetric about z."""
-    if P.ndim > 2:
-        return all(map(_symmetric, P))
-    beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
-    size = np.abs(P).max()
-    return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC_INERTIA * size)
+    """Whether the inertia is symmetric about z; of rows of several robots, each one."""
+    P = np.moveaxis(P, (-2, -1), (0, 1))
+    least = SYMMETRIC_INERTIA * np.abs(P).max(axis=(0, 1))
+    beside = P[0, 1], P[0, 2], P[1, 2], P[0, 3], P[1, 3], P[0, 0] - P[1, 1]
+    return all(bool((np.abs(x) <= least).all()) for x in beside)
 
 
 def is_there(x: Any) -> bool:

@@ -234,7 +234,13 @@ ROWS = {
     "loop_velocity_offset": Quantity((Q,), (OFFSET,), velocity_offset, STATE),
     "loop_bias": Quantity((Q, V), (BIAS,), bias, STATE),
     "loop_corrections": Quantity(
-        (Q, V), CORRECTIONS, CLOSED.trace, CLOSED, options=("controlled",), solves=True
+        (Q, V),
+        CORRECTIONS,
+        CLOSED.trace,
+        CLOSED,
+        options=("controlled",),
+        parametric=True,
+        solves=True,
     ),
     "loop_conditioning": Quantity(
         (Q,), (CONDITIONING,), closed_dynamics.loop_conditioning, STATE, options=OF_ROWS

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import numbers as as_numbers
 from robodyn.description import Joint
 from robodyn.description.possible import LARGEST, why_impossible
@@ -60,18 +60,24 @@ class ParameterRows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def some(self, rows: Any) -> dict[str, Any]:
-        """The parameters of one copy, or of several.
+    def __getitem__(self, rows: Any) -> ParameterRows:
+        """Some of the copies, in an order of one's own; the equations are those of all."""
+        values = {name: x[rows] for name, x in self.values.items()}
+        numbers, inertial = self.numbers[rows], self.inertial[rows]
+        return replace(self, values=values, numbers=numbers, inertial=inertial)
 
-        Raises ShapeError: If there is no such row.
+    def place(self, rows: Any) -> Any:
+        """The index of a copy, or indices of several, not negative.
+
+        Raises ShapeError: If there is no such row, or if none is asked for.
         """
         try:
-            places = np.arange(len(self))[rows]
+            found = np.arange(len(self))[rows]
         except IndexError:
-            raise ShapeError(
-                f"there is no row {rows} of {len(self)}", name="rows", given=rows
-            ) from None
-        return {name: x[places] for name, x in self.values.items()}
+            found = np.arange(0)
+        if not found.size:
+            raise ShapeError(f"there is no row {rows} of {len(self)}", name="rows", given=rows)
+        return found
 
 
 def is_rows(values: Mapping[str, Any]) -> bool:
@@ -176,9 +182,11 @@ def _refuse_impossible(model: Model, body: Body, ten: FloatArray, values: Values
         c = h / np.where(m, m, 1.0)[:, None]
         shift = np.einsum("ri,ri->r", c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None]
         central = about - m[:, None, None] * shift
-        fine = (m > 0.0) & np.isfinite(central).all(axis=(1, 2)) & (np.abs(ten) <= LARGEST).all(1)
-        moments = np.linalg.eigvalsh(np.where(fine[:, None, None], central, 0.0))
-    fine &= (moments[:, 0] >= 0.0) & (0.5 * moments.sum(axis=1) >= moments[:, 2])
+        there = (m > 0.0) & np.isfinite(central).all(axis=(1, 2)) & (np.abs(ten) <= LARGEST).all(1)
+        fine = there & _is_definite(central)
+    doubtful = np.flatnonzero(there & ~fine)
+    moments = np.linalg.eigvalsh(central[doubtful])
+    fine[doubtful] = (moments[:, 0] >= 0.0) & (0.5 * moments.sum(axis=1) >= moments[:, 2])
     for k in np.flatnonzero(~fine):  # some of them within rounding
         if m[k] == 0.0 and ten[k].any() and h[k].any():
             reason: str | None = f"a body without mass has moments {ten[k, 1:].tolist()}"
@@ -192,6 +200,22 @@ def _refuse_impossible(model: Model, body: Body, ten: FloatArray, values: Values
                 f"be in row {k}: {reason}; allow_unphysical=True takes it as it is",
                 **(model.mechanism.where(links[0]) if links else {}),
             )
+
+
+def _is_definite(central: FloatArray) -> Array:
+    """Whether second moments are clearly positive in all directions, by leading minors.
+
+    Then principal moments are positive, and none is larger than both others together.
+
+    central (robots, 3, 3): Inertias about the centre of mass.
+    """
+    S = 0.5 * np.trace(central, axis1=1, axis2=2)[:, None, None] * np.eye(3) - central
+    (a, b, c), (_, d, e), (_, _, f) = np.moveaxis(S, 0, -1)
+    first, second = a * d - b * b, d * f - e * e
+    last = a * second - b * (b * f - c * e) + c * (b * e - c * d)
+    rounding = 1e-12 * (a + d + f)
+    fine = (a > rounding) & (first > rounding * (a + d)) & (last > rounding * first)
+    return np.asarray(fine)
 
 
 def _refuse_other_geometry(model: Model, values: Values) -> None:
@@ -317,8 +341,6 @@ def refuse_rows_of(model: Model, *, has_programs: bool) -> None:
     name, why = model.mechanism.name, ""
     if model.setup.rheonomic:
         why = "depends on time"
-    elif model.bodies.linkages:
-        why = "has minimal coordinates, take robot.tree_form"
     elif not has_programs:
         why = "is not compiled"
     if why:

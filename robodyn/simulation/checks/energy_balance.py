@@ -39,10 +39,12 @@ def work_explains_energy(
     assert robot is not None
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
-    blocks = (slice(first, first + size) for first in range(0, n, size))
-    found = [energies_of(robot)(q[own], v[own]) for own in blocks]
-    energies = found[0] if len(found) == 1 else map(np.concatenate, zip(*found, strict=True))
-    kinetic, potential, power = energies
+    found = [np.empty(q.shape[:2], q.dtype) for _ in range(3)]
+    for first in range(0, n, size):
+        own = slice(first, first + size)
+        for whole, part_of_it in zip(found, energies_of(robot)(q[own], v[own]), strict=True):
+            whole[own] = part_of_it
+    kinetic, potential, power = found
     still, several = at_rest * robot.total_mass, every > 1
     of_samples = v, tau, kinetic, potential, power
     return balanced(motion.t, *of_samples, part, rounding, still, several=several)

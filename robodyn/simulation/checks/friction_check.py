@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
+from robodyn.codegen.llvm.programs.sample_passes import reversals
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -105,14 +106,16 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     count = math.prod(shape)
     found: list[UnresolvedFriction] = []
     q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
-    for n in range(count) if count <= MOTIONS else np.linspace(0, count - 1, MOTIONS, dtype=int):
+    motions = np.linspace(0, count - 1, min(count, MOTIONS), dtype=int)
+    often = reversals(h, v, a, motions.tolist(), NOTICED * smooth, MANY, SPAN).any(axis=1)
+    for n in motions[often].tolist():
         place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
         change = h[:, None] * np.abs(a[:, n])
         reversing = (change >= np.abs(v[:, n])) & (change > NOTICED * smooth)
         for k in {*np.flatnonzero(reversing.sum(axis=0) >= MANY).tolist()} - {*motion.driven}:
             one, samples = robot.of_rows(n), np.flatnonzero(reversing[:, k])
-            often = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
-            rows = samples[: 1 - MANY][often].tolist()
+            close = samples[MANY - 1 :] - samples[: 1 - MANY] < SPAN
+            rows = samples[: 1 - MANY][close].tolist()
             chosen = rows[:: max(1, len(rows) // ASKED)]
             states = q[:, n].astype(float, copy=False)
             rates = [_slope(one, motion, float(t[i]), states[i], k, smooth) for i in chosen]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import is_masked
+from robodyn.arrays import is_masked, sum_of_squares
 from robodyn.caller import warn
 from robodyn.errors import SampleWarning, ShapeError
 from robodyn.robot import Robot
@@ -152,7 +152,7 @@ def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> Non
     step: Number of the step that begins there.
     Raises ShapeError: It names the joint.
     """
-    if math.isfinite(np.vdot(tau, tau)):  # the sum is not finite if one torque is not
+    if math.isfinite(sum_of_squares(tau)):  # the sum is not finite if one torque is not
         return
     wrong = ~np.isfinite(tau)
     if not wrong.any():

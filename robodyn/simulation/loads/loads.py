@@ -105,24 +105,32 @@ class StepFunctions:
 
 
 def functions_that_move(
-    robot: Robot, driven: Sequence[int], links: Iterable[str] = (), stabilised: bool = False
+    robot: Robot,
+    driven: Sequence[int],
+    links: Iterable[str] = (),
+    stabilised: bool = False,
+    parameters: bool = False,
 ) -> StepFunctions:
     """The functions of a robot that a step calls.
 
     driven: Speeds that follow paths or are zero, ascending.
     links: Links on which wrenches act.
     stabilised: Loops are held closed by gains, and not closed after every step.
+    parameters: Inertial parameters are an input, also of corrections, which are least by inertia.
     Raises ActuationError, SingularError: Where the rank of loops changes, so that there is no
         straight-line code.
     """
-    options: dict[str, Any] = {"wrenches": tuple(links)} if links else {}
+    inertias: dict[str, Any] = {"parameters": True} if parameters else {}
+    options = {"wrenches": tuple(links), **inertias} if links else {**inertias}
     if stabilised and robot.nc:
         options["stabilization"] = True
     if driven:
         dynamics = robot.function("hybrid_dynamics", controlled=driven, **options)
     else:
         dynamics = robot.function("forward_dynamics", **options)
-    closing = robot.function("loop_corrections", controlled=driven) if robot.nc else None
+    closing = None
+    if robot.nc:
+        closing = robot.function("loop_corrections", controlled=driven, **inertias)
     if robot.joints.coordinates_add:
         return StepFunctions(dynamics, None, None, closing)
     integrate, rate = robot.function("integrate"), robot.function("tangent_rate")

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
-from robodyn.arrays import all_finite
+from robodyn.arrays import all_finite, sum_of_squares
 from robodyn.errors import RobodynError, SimulationError
 from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.compiled_controller import CompiledController
@@ -193,7 +193,7 @@ class RecordedSteps:
         if broken:
             q, v = self._broken.at_start(q, v)
         tau = applied_forces(self._controller, self._limits.cut, t, q, v)
-        if broken or not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
+        if broken or not (math.isfinite(sum_of_squares(tau)) or all_finite(tau)):
             tau = self._broken.finite(self._stepper.robot, tau, t, k, self._breaking(t))
             for x in (self._q, self._v):
                 x[...] = self._broken.unknown(x)

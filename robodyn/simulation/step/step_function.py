@@ -43,6 +43,7 @@ def step_function(
     wrenches: Iterable[str] = (),
     controlled: Iterable[str] = (),
     locked: Iterable[str] = (),
+    parameters: bool = False,
 ) -> Function[tuple[Array, ...]]:
     """The state after a step, as one function of the state before it.
 
@@ -69,6 +70,10 @@ def step_function(
     controlled, locked : names of joints, or of axes
         Joints that follow paths, or stand still. Their motions are inputs; their elements of ``q``
         and ``v`` are not used.
+    parameters : bool
+        Add the input ``"parameters"`` (10 n,): inertial parameters of the n moving bodies that the
+        step is done with, as `Robot.inertial_parameters` has them. The controller keeps the robot
+        that it was given.
 
     Returns
     -------
@@ -78,9 +83,10 @@ def step_function(
         base so are its ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"`` (k,
         6), at the k instants at which the integrator looks at accelerations: start, middle and end
         of the step by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``,
-        the start alone by the others. Then come wrenches, and for controlled joints, in the order
-        of q and v, ``"driven_position"``, ``"driven_velocity"`` and ``"driven_acceleration"``, (k,
-        n) each, at the same instants and always at the end of the step, which comes last.
+        the start alone by the others. Then come parameters and wrenches, and for controlled joints,
+        in the order of q and v, ``"driven_position"``, ``"driven_velocity"`` and
+        ``"driven_acceleration"``, (k, n) each, at the same instants and always at the end of the
+        step, which comes last.
 
     Raises
     ------
@@ -107,6 +113,14 @@ def step_function(
     >>> q, v = f(0.0, [0.3, 0.2], [0.0, 0.0], robot.gravity_forces([0.3, 0.2]))
     >>> bool(abs(q - [0.3, 0.2]).max() < 1e-15)     # it is held up
     True
+
+    Robots with other masses, one a row:
+
+    >>> f = rd.step_function(robot, parameters=True)
+    >>> masses = robot.inertial_parameters * [[1.0], [1.5], [2.0]]
+    >>> q, v = f(0.0, [0.3, 0.2], [0.0, 0.0], masses)
+    >>> q.shape
+    (3, 2)
     """
     method = integrators.explicit(integrator)
     if method is None:
@@ -119,7 +133,8 @@ def step_function(
         law = function_of_state(robot, controller).function_program
     links = _links(wrenches)
     driven = driven_places(robot, controlled, locked)
-    return function_of(_program(robot, law, links, driven, float(step), method, tau))
+    functions = functions_that_move(robot, driven.all_speeds, links, parameters=parameters)
+    return function_of(_program(robot, law, functions, driven, float(step), method, tau))
 
 
 def _links(wrenches: Iterable[str]) -> tuple[str, ...]:
@@ -160,14 +175,13 @@ def _ports(
 def _program(
     robot: Robot,
     law: Program | None,
-    links: tuple[str, ...],
+    functions: StepFunctions,
     driven: DrivenPlaces,
     h: float,
     method: Integrator,
     with_tau: bool,
 ) -> Program:
     """The state after a step of ``h`` seconds."""
-    functions = functions_that_move(robot, driven.all_speeds, links)
     asked = instants_of(method)
     instants = dict.fromkeys(BASE, asked) | dict.fromkeys(DRIVEN, with_end(asked))
     ports = _ports(robot, law, functions, driven, instants, with_tau)

@@ -17,6 +17,7 @@ from support.examples import examples
 
 import robodyn as rd
 from robodyn.codegen import Function
+from robodyn.codegen.function import WIDE
 from robodyn.codegen.llvm.cache.object_code import folder
 from robodyn.errors import ShapeError
 from robodyn.symbolic.evaluate import evaluate
@@ -59,6 +60,25 @@ def test_out_may_be_an_input(robot):
     np.testing.assert_array_equal(
         robot.gravity_forces(shared, out=buffer[0]), robot.gravity_forces(q)
     )
+
+
+@pytest.mark.parametrize(
+    "leading",
+    [
+        [(2, WIDE + 3), (WIDE + 3,), (2, 1)],
+        [(3, 2, WIDE), (1, 1, WIDE), (1, 2, WIDE)],
+        [(3, 1, WIDE), (3, 2, 1), ()],
+    ],
+)
+def test_inputs_that_repeat_along_axes_of_large_batches(robot, leading):
+    f, rng = robot.function("inverse_dynamics"), np.random.default_rng(4)
+    given = [rng.normal(size=(*axes, 6)) for axes in leading]
+    full = [np.ascontiguousarray(x) for x in np.broadcast_arrays(*given)]
+    found = f(*given)
+    assert found.tolist() == f(*full).tolist()
+    out = np.empty(found.shape)
+    assert f(*given, out=out) is out
+    assert out.tolist() == found.tolist()
 
 
 BAD = [

@@ -115,9 +115,9 @@ class Code:
 
     def intrinsic(self, function: str, kind: str, *values: object) -> str:
         """Call a function of LLVM whose arguments and result are of one kind; its result's name."""
-        full = f"{kind} @llvm.{function}.{_suffix(kind)}"
-        self.declare(f"declare {full}({', '.join([kind] * len(values))})")
-        return self.name(f"call {full}({', '.join([f'{kind} {x}' for x in values])})")
+        full, declaration = _intrinsic(function, kind, len(values))
+        self.declare(declaration)
+        return self.name(f"call {full}({kind} {f', {kind} '.join(map(str, values))})")
 
     def real(self, x: Number, kind: str) -> Number:
         """A real number in the precision ``"double"`` or ``"float"``."""
@@ -287,7 +287,9 @@ def module_ir(*functions: Code) -> str:
 
 
 @cache
-def _suffix(kind: str) -> str:
-    """Suffix of LLVM's intrinsics for a number, or for a vector of numbers."""
+def _intrinsic(function: str, kind: str, count: int) -> tuple[str, str]:
+    """A function of LLVM of numbers, or of vectors of numbers, and its declaration."""
     lanes, _, scalar = kind.strip("<>").rpartition(" x ")
-    return (f"v{lanes}" if lanes else "") + {"double": "f64", "float": "f32"}[scalar]
+    suffix = (f"v{lanes}" if lanes else "") + {"double": "f64", "float": "f32"}[scalar]
+    full = f"{kind} @llvm.{function}.{suffix}"
+    return full, f"declare {full}({', '.join([kind] * count)})"

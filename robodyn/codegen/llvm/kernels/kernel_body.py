@@ -43,12 +43,14 @@ class Body:
     def value(self, node: int) -> str:
         """SSA name or literal of a node."""
         known = self.names.get(node)
-        return self.w.constant(self.graph.value[node]) if known is None else known
+        if known is None:
+            known = self.names[node] = self.w.constant(self.graph.value[node])
+        return known
 
     def signed(self, edge: int) -> str:
         """SSA name or literal of an edge."""
         if not edge & 1:
-            return self.value(edge >> 1)
+            return self.names.get(edge >> 1) or self.value(edge >> 1)
         constant = self.graph.value.get(edge >> 1)
         if constant is not None and not isinstance(constant, ByPrecision):
             return self.w.constant(-constant)
@@ -59,7 +61,6 @@ class Body:
         for node in self.nodes:
             self.compute(node)
             self.after(node)
-            self.cut()
 
     def compute(self, node: int) -> None:
         """Write the instruction of a node, unless its value is known or needs none."""
@@ -72,16 +73,12 @@ class Body:
             self.names[node] = self.input(self.graph.a[node])
 
     def stored(self, count: int = 1) -> None:
-        """Count a store."""
-        self.stores_in_block += count
-        self.cut()
-
-    def cut(self) -> None:
-        """Begin a new block after many stores, as LLVM compares each with all before it.
+        """Count a store; begin a new block after many, as LLVM compares each with all before it.
 
         The branch depends on a pointer that is never null, which LLVM does not know; it would join
         blocks that only follow one another.
         """
+        self.stores_in_block += count
         if self.stores_in_block < STORES:
             return
         following = self.code.label("next")

@@ -37,17 +37,17 @@ def write_operation(
     operands: An odd one is the number before it with the other sign.
     value: Writes what gives an operand; its name.
     """
-    t = w.type
     if op == ADD:
         a, b = operands
-        return w.name(f"{'fsub' if b & 1 else 'fadd'} {t} {value(a)}, {value(b & -2)}")
-    given = [value(x) for x in operands]
+        return w.name(f"{'fsub' if b & 1 else 'fadd'} {w.type} {value(a)}, {value(b & -2)}")
     if op in _VERBS:
-        return w.name(f"{_VERBS[op]} {t} {given[0]}, {given[1]}")
+        a, b = operands
+        return w.name(f"{_VERBS[op]} {w.type} {value(a)}, {value(b)}")
+    given = map(value, operands)
     if op in _INTRINSICS:
-        return w.code.intrinsic(_INTRINSICS[op], t, *given)
+        return w.code.intrinsic(_INTRINSICS[op], w.type, *given)
     if op in (SIN, COS):
-        return sincos(w, given[0])[op == COS]
+        return sincos(w, *given)[op == COS]
     if op in _COMPARISONS:
         x, y, first, second = given
         return w.select(w.binary(_COMPARISONS[op], x, y), first, second)

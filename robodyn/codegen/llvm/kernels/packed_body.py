@@ -59,7 +59,6 @@ class PackedBody(ScalarBody):
                 self.compute(own)
             for node in own.used if isinstance(own, Pack) else (own,):
                 self.after(node)
-            self.cut()
         for node in self.stores:
             if self.graph.op[node] <= INPUT:
                 self.after(node)

@@ -47,6 +47,8 @@ class Prefetch:
 
     def step(self) -> None:
         """Ask for the next few lines."""
+        if not self.lines:
+            return
         code = self.w.code
         self.taken += 1
         due = len(self.lines) * self.taken // self.steps

@@ -26,7 +26,7 @@ from robodyn.symbolic.graph import (
 FMA = 8
 
 #: What is no operation, or a part of another one.
-_WITHIN = (CONST, INPUT, LESS, LESS_EQUAL, SIDES)
+_WITHIN = frozenset((CONST, INPUT, LESS, LESS_EQUAL, SIDES))
 
 
 class ConstantLane(NamedTuple):
@@ -137,20 +137,21 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
         product by product, whatever they begin with.
     """
     graph, live = program.graph, program.live()
-    uses = [0] * len(graph.op)
+    ops, a, b = graph.op, graph.a, graph.b
+    uses = [0] * len(ops)
     for edge in program.results:
         uses[edge >> 1] += 1
     for node in live:
-        if graph.op[node] > INPUT:
-            uses[graph.a[node] >> 1] += 1
-            if graph.op[node] in OF_TWO:
-                uses[graph.b[node] >> 1] += 1
+        if (op := ops[node]) > INPUT:
+            uses[a[node] >> 1] += 1
+            if op in OF_TWO:
+                uses[b[node] >> 1] += 1
     found = {}
     for node in live:
-        if graph.op[node] == ADD:
-            pair = graph.a[node], graph.b[node]
+        if ops[node] == ADD:
+            pair = a[node], b[node]
             for edge in pair[::-1] if last else pair:
-                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
+                if ops[edge >> 1] == MUL and uses[edge >> 1] == 1:
                     found[node] = edge
                     break
     return found
@@ -167,16 +168,18 @@ def operations(
     fused: Sums that are one operation with a product: edge of the product.
     """
     graph, found = program.graph, dict[int, tuple[int, tuple[int, ...]]]()
+    ops, left, right = graph.op, graph.a, graph.b
     within = {edge >> 1 for edge in fused.values()}
     for node in program.live():
-        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        op = ops[node]
         if op in _WITHIN or node in within:
             continue
-        product = fused.get(node)
+        a, b, product = left[node], right[node], fused.get(node)
         if product is not None:
-            x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
+            x, y = left[product >> 1] ^ (product & 1), right[product >> 1]
             found[node] = FMA, (x, y, b if product == a else a)
+        elif op == SELECT:
+            found[node] = ops[a >> 1], graph.operands(node)
         else:
-            kind = graph.op[a >> 1] if op == SELECT else op
-            found[node] = kind, graph.operands(node)
+            found[node] = op, (a, b) if op in OF_TWO else (a,)
     return found

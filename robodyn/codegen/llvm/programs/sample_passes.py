@@ -1,4 +1,4 @@
-"""Passes over the samples of a motion: least and largest numbers, and energies beside work.
+"""Passes over the samples of a motion: extremes, energies beside work, and signs that change.
 
 Numpy would take several times as long: each of its operations is a pass of its own, and reductions
 over samples of few columns run in short loops.
@@ -7,11 +7,12 @@ over samples of few columns run in short loops.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import LoadedFunction
 from robodyn.codegen.llvm.builder.rows import Buffer
@@ -63,6 +64,60 @@ def work_and_energy(
     arrays = [*(np.ascontiguousarray(x, float) for x in given), found]
     _work_and_energy().run(*map(address_of, arrays), *speeds.shape)
     return found
+
+
+def reversals(
+    h: FloatArray,
+    v: FloatArray,
+    a: FloatArray,
+    motions: Sequence[int],
+    least: float,
+    many: int,
+    span: int,
+) -> Array:
+    """Which speeds a step would reverse at ``many`` of ``span`` successive samples, (motions, nv).
+
+    h (n,) [s]: Of the steps from each sample on.
+    v, a (n, all motions, nv): Speeds and accelerations.
+    motions: Which of them are looked at.
+    least: Change of speed in a step that counts.
+    """
+    n, width, nv = v.shape
+    chosen = np.array(motions, np.int64)
+    found = np.zeros((len(chosen), nv, 2), np.int64)
+    latest = np.full((len(chosen), nv, many - 1), -span)
+    arrays = *(np.ascontiguousarray(x, float) for x in (h, v, a)), chosen, found, latest
+    sizes = n, len(chosen), nv, width * nv, least, many - 1, span
+    _reversals().run(*map(address_of, arrays), *sizes)
+    return found[..., 1] > 0
+
+
+@once
+def _reversals() -> LoadedFunction:
+    pointers = ", ".join(f"ptr %{name}" for name in ("h", "v", "a", "chosen", "found", "latest"))
+    numbers = "i64 %n, i64 %motions, i64 %nv, i64 %stride, double %least, i64 %others, i64 %span"
+    code = Code(f"@reversals({pointers}, {numbers})")
+    n, motions, nv, stride, others, span = (
+        code.argument(name, "i64") for name in ("n", "motions", "nv", "stride", "others", "span")
+    )
+    least = code.argument("least", "double")
+    h, v, a = (Buffer(code, f"%{name}") for name in ("h", "v", "a"))
+    for i in code.each(n):
+        step = h.get(i)
+        for r in code.each(motions):
+            row = i * stride + code.load("%chosen", r, "i64") * nv
+            for j in code.each(nv):
+                change = step * code.size(a.get(row + j))
+                reversing = (change >= code.size(v.get(row + j))) & (change > least)
+                with code.when(reversing, expected=False):
+                    k = r * nv + j
+                    count, close = (code.load("%found", 2 * k + m, "i64") for m in range(2))
+                    place = k * others + count % others  # of the sample that is ``others`` before
+                    near = i - code.load("%latest", place, "i64") < span
+                    code.store(i, "%latest", place, "i64")
+                    for m, value in enumerate((count + 1, close + near.extended())):
+                        code.store(value, "%found", 2 * k + m, "i64")
+    return _loaded(code, "reversals", "looking at friction", "ppppppqqqqdqq")
 
 
 @once
@@ -151,7 +206,7 @@ def _twice(code: Code, start: Number) -> tuple[Variable, Variable]:
 
 
 def _loaded(code: Code, name: str, what: str, kinds: str, result: Any = None) -> LoadedFunction:
-    """A function of pointers, ``p``, and integers, ``q``."""
-    types: dict[str, Any] = {"p": ctypes.c_void_p, "q": ctypes.c_int64}
+    """A function of pointers, ``p``, integers, ``q``, and real numbers, ``d``."""
+    types: dict[str, Any] = {"p": ctypes.c_void_p, "q": ctypes.c_int64, "d": ctypes.c_double}
     kind = ctypes.CFUNCTYPE(result, *(types[x] for x in kinds))
     return LoadedFunction(code.ir(), name, what, kind)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import all_finite
+from robodyn.arrays import all_finite, sum_of_squares
 from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
@@ -170,7 +170,7 @@ def while_any_open(correct: Correct, q: Any, found: Any) -> tuple[Any, Any]:
 
 def check_bounds(q: FloatArray, v: FloatArray) -> None:
     """Check that a state is finite, and so small that its products are finite, too."""
-    if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
+    if not (sum_of_squares(q) < DIVERGED and sum_of_squares(v) < DIVERGED):
         error = ShapeError("q or v has outgrown what can be computed with", name="q")
         error.motion = _largest(np.abs(np.concatenate([q, v], axis=-1)).max(axis=-1))
         raise error
