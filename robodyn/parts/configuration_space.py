@@ -73,14 +73,7 @@ class ConfigurationSpace:
 
     def random(self, rng: np.random.Generator, count: int | None = None) -> Array:
         """A position within the limits, shape (nq,), or as many as are asked for (count, nq)."""
-        draws, nq = self._draws, self._model.bodies.nq
-        if count is None:
-            return configuration.random(draws, nq, rng)
-        if len(draws) == 1 and draws[0][1] is not None and draws[0][2] is not None:
-            return rng.uniform(*draws[0][1:], size=(count, nq))  # the same numbers
-        return np.array([configuration.random(draws, nq, rng) for _ in range(count)]).reshape(
-            count, nq
-        )
+        return configuration.random(self._draws, self._model.bodies.nq, rng, count)
 
     def random_where(
         self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator, where: str

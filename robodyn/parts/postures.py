@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -113,10 +114,11 @@ def assembled(
     """
     batch = together(**given)
     rows = {name: np.broadcast_to(x, (*batch, x.shape[-1])) for name, x in given.items()}
-    found, done = np.empty(next(iter(rows.values())).shape), np.zeros(batch, bool)
+    found = np.empty(next(iter(rows.values())).shape)
+    done = np.zeros(batch, bool)
     if each is not None and found.size:
-        closed, known = each(np.asarray(rows["q"], float).reshape(-1, found.shape[-1]))
-        found, done = closed.reshape(found.shape), known.reshape(batch)
+        closed, known = each(np.asarray(rows["q"], float).reshape(math.prod(batch), -1))
+        found[...], done = closed.reshape(found.shape), known.reshape(batch)
     for k in map(tuple, np.argwhere(~done).tolist()):
         own = {name: x[k] for name, x in rows.items()}
         try:

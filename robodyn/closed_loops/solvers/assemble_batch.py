@@ -117,7 +117,7 @@ def _minimise(
     """`levenberg.minimise` of many guesses: where they get (n, nq), and their residuals (n,)."""
     K = slopes_around(problem.jacobian, problem.integrate, q, len(problem.moves))
     arms = row_lengths(lever_arms(K))
-    counted = (np.abs(K) > SLOPE_ROUNDING * arms[..., None]).any(axis=(0, 1))
+    counted = np.asarray((np.abs(K) > SLOPE_ROUNDING * arms[..., None]).any(axis=(0, 1)))
     columns = problem.free[counted[:, problem.free].any(axis=0)]
     loops = _Loops(problem, np.flatnonzero(counted.any(axis=1)), columns)
     found, size = np.clip(q, lower, upper), np.full(len(q), np.inf)
