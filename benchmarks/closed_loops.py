@@ -191,6 +191,18 @@ def inverse_row(c: Case, seconds: float) -> tuple[list[str], list[str]]:
     return list(times), cells
 
 
+def posture_row(c: Case, seconds: float) -> tuple[list[str], list[str]]:
+    """Labels and cells: closed postures, drawn and assembled near others, alone and in batches."""
+    names = {"robot": c.robot, "q": c.q[0] + 0.01, "qs": c.q + 0.01}
+    one = {"random": "robot.random(0)", "assemble": "robot.assemble(q)"}
+    many = {
+        "random, batch": f"robot.random(0, size={BATCH})",
+        "assemble, batch": "robot.assemble(qs)",
+    }
+    times = least({**one, **many}, names, seconds)
+    return list(times), [f"{1e9 * t / (BATCH if k in many else 1):.0f}" for k, t in times.items()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds")
@@ -203,6 +215,7 @@ def main() -> None:
     for title, made, shown in (
         ("Forward dynamics", forward_row, cases),
         ("Inverse dynamics", inverse_row, held),
+        ("Postures", posture_row, held),
     ):
         lines = []
         for c in shown:

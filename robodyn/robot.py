@@ -917,9 +917,9 @@ class Robot:
         >>> q.shape, bool(abs(robot.loop_residual(q)).max() < 1e-9)
         ((100, 3), True)
         """
-        draw, numbers = self._posed().postures.random, generator(rng)
+        postures, numbers = self._posed().postures, generator(rng)
         if size is None:
-            return draw(numbers)
+            return postures.random(numbers)
         shape = leading_axes("size", size)
         count = math.prod(shape)
         if count * max(self.nq, 1) > _MOST_DRAWN:
@@ -929,10 +929,7 @@ class Robot:
                 name="size",
                 given=size,
             )
-        found = np.empty((count, self.nq))
-        for row in found:
-            row[:] = draw(numbers)
-        return found.reshape(*shape, self.nq)
+        return postures.random_each(numbers, count).reshape(*shape, self.nq)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -3781,7 +3778,9 @@ class Robot:
         given = {x: numbers(x, y) for x, y in (("q", q), ("near", near)) if y is not None}
         if all(x.ndim < 2 for x in given.values()):
             return find(q, near)
-        return assembled(find, given)
+        if minimal or near is not None or q is None:
+            return assembled(find, given)
+        return assembled(find, given, lambda x: postures.assemble_each(x, held, beyond_limits))
 
     def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
         """Sign that distinguishes the assembly branches which meet at singular postures.

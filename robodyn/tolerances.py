@@ -267,6 +267,10 @@ ACTUATION_RANK = 1e-9
 HELD_BY_MOTORS = 1e-7, 1e-3
 #: Scaled singular values below this part of the largest one take no part in a step.
 LEVENBERG_RANK = 1e-10
+#: Slopes below this part of their lever arms are rounding.
+SLOPE_ROUNDING = 1e-15
+#: Least eigenvalue of ``K K^T`` over the sum of all: normal equations lose three digits there.
+NORMAL_EQUATIONS = 1e-3
 #: A frame whose Jacobian has no number above this [m/rad, 1] is not moved by the joints.
 MOVING_FRAME = 1e-8
 #: Singular values of a frame's Jacobian below this part of the largest do not count.

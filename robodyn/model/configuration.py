@@ -62,8 +62,15 @@ def draws(blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray) -> tu
     return tuple(found)
 
 
-def random(drawn: tuple[Draw, ...], nq: int, rng: np.random.Generator) -> FloatArray:
-    """A random point, shape (nq,), from the ranges of `draws`."""
+def random(
+    drawn: tuple[Draw, ...], nq: int, rng: np.random.Generator, count: int | None = None
+) -> FloatArray:
+    """A random point, shape (nq,), from the ranges of `draws`; or the next ones, (count, nq)."""
+    if count is not None:
+        _, low, high = drawn[0] if len(drawn) == 1 else (None, None, None)
+        if low is not None and high is not None:
+            return rng.uniform(low, high, size=(count, nq))
+        return np.array([random(drawn, nq, rng) for _ in range(count)]).reshape(count, nq)
     q = np.empty(nq)
     for part, low, high in drawn:
         if low is not None and high is not None:

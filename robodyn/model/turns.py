@@ -16,12 +16,13 @@ def nearest_turns(model: Model, q: Array, guess: Array, lower: Array, upper: Arr
     """The same posture with whole turns added to angles, nearest to a guess within limits.
 
     q, guess (..., nq)
-    lower, upper (nq,)
+    lower, upper (..., nq)
     """
     q = q.copy()
     for k in _angles(model):
         angle = q[..., k]
-        fewest, most = np.ceil((lower[k] - angle) / TURN), np.floor((upper[k] - angle) / TURN)
+        fewest = np.ceil((lower[..., k] - angle) / TURN)
+        most = np.floor((upper[..., k] - angle) / TURN)
         turns = np.clip(np.round((guess[..., k] - angle) / TURN), fewest, most)
         q[..., k] = np.where(fewest <= most, angle + TURN * turns, angle)
     return q

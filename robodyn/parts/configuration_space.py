@@ -71,9 +71,9 @@ class ConfigurationSpace:
         finite(near=q)
         return self.normalised("near", q)
 
-    def random(self, rng: np.random.Generator) -> Array:
-        """A position within the limits, shape (nq,)."""
-        return configuration.random(self._draws, self._model.bodies.nq, rng)
+    def random(self, rng: np.random.Generator, count: int | None = None) -> Array:
+        """A position within the limits, shape (nq,), or as many as are asked for (count, nq)."""
+        return configuration.random(self._draws, self._model.bodies.nq, rng, count)
 
     def random_where(
         self, fits: Callable[[Array], bool], start: Array, rng: np.random.Generator, where: str

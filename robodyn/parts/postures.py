@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -38,6 +39,11 @@ class TreePostures:
         self.independent_speeds = tuple(range(space.nv))
         self.redundant_constraints: dict[str, tuple[str, ...]] = {}
 
+    def random_each(self, rng: np.random.Generator, count: int) -> Array:
+        """As many positions within the limits, (count, nq)."""
+        drawn = [self.random(rng) for _ in range(count)]
+        return np.array(drawn).reshape(count, self._space.nq)
+
     def start(self) -> Array:
         """The neutral position, since no search is needed."""
         return self.neutral()
@@ -56,6 +62,12 @@ class TreePostures:
         """The guess itself, since nothing has to be closed."""
         self._check_names(hold)
         return one_guess(self._space, q, self.neutral())
+
+    def assemble_each(
+        self, q: Array, hold: tuple[str, ...], beyond_limits: bool
+    ) -> tuple[Array, Array]:
+        """Nothing: each guess is looked at by itself."""
+        return q, np.zeros(len(q), bool)
 
     def mobility(self, q: ArrayLike) -> int:
         """The number of speeds, everywhere."""
@@ -89,18 +101,25 @@ class TreePostures:
 
 
 def assembled(
-    one: Callable[[ArrayLike | None, ArrayLike | None], Array], given: Mapping[str, Array]
+    one: Callable[[ArrayLike | None, ArrayLike | None], Array],
+    given: Mapping[str, Array],
+    each: Callable[[Array], tuple[Array, Array]] | None = None,
 ) -> Array:
     """Several postures with loops closed, each by itself, shape (..., nq).
 
     one: Guess, posture of a branch -> closed posture; either may be None.
+    each, optional: Guesses (n, nq) -> what ``one`` finds for them, and for which it is known, (n,).
     given (..., nq): Those of ``"q"`` and ``"near"`` that there are.
     Raises AssemblyError: Of the first guess whose loops do not close, which is named.
     """
     batch = together(**given)
     rows = {name: np.broadcast_to(x, (*batch, x.shape[-1])) for name, x in given.items()}
     found = np.empty(next(iter(rows.values())).shape)
-    for k in np.ndindex(*batch):
+    done = np.zeros(batch, bool)
+    if each is not None and found.size:
+        closed, known = each(np.asarray(rows["q"], float).reshape(math.prod(batch), -1))
+        found[...], done = closed.reshape(found.shape), known.reshape(batch)
+    for k in map(tuple, np.argwhere(~done).tolist()):
         own = {name: x[k] for name, x in rows.items()}
         try:
             found[k] = one(own.get("q"), own.get("near"))

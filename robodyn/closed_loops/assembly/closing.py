@@ -19,7 +19,7 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, Pos
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
 from robodyn.closed_loops.constraints.singular_start import regular_beside
-from robodyn.closed_loops.solvers import assemble, rank_analysis
+from robodyn.closed_loops.solvers import assemble, assemble_each, rank_analysis
 from robodyn.description import Joint
 from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, TopologyError
 from robodyn.model.model import Model, build_model
@@ -256,6 +256,31 @@ class LoopCloser:
         if beyond:
             return self.closed(guess, free, rows, guesses, beyond=True)
         return self._within_cut_limits(guess, free, rows, guesses)
+
+    def near_each(
+        self, guesses: Array, free: Array, *, beyond: bool = False
+    ) -> tuple[Array, Array]:
+        """Closed postures (n, nq) that `near` finds from the guesses themselves, all at once.
+
+        Also which of them are found, (n,): of the others nothing is said.
+        """
+        rows, space = self._rows.position_rows(), self._space
+        lower, upper = (np.broadcast_to(x, guesses.shape)
+                        for x in (self._model.lower, self._model.upper))  # fmt: skip
+        if beyond:
+            lower, upper = np.minimum(lower, guesses), np.maximum(upper, guesses)
+        inside = ((lower <= guesses) & (guesses <= upper)).all(axis=1)
+        gap = np.abs(rows.residual(guesses)).max(axis=1, initial=0.0)
+        found, done = guesses.copy(), inside & (gap < LOOP_CLOSED)
+        if (open_ := np.flatnonzero(~done)).size:
+            guess, low, high = guesses[open_], lower[open_], upper[open_]
+            q, done[open_] = assemble_each(
+                rows.residual, rows.jacobian, space.move, guess, free, low, high, LOOP_CLOSED
+            )
+            found[open_] = nearest_turns(self._model, q, guess, low, high)
+        if not beyond and self.cut_limits.any:
+            done[done] = [not self.cut_limits.beyond(q) for q in found[done]]
+        return found, done
 
     def _within_cut_limits(
         self,

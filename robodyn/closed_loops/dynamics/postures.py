@@ -133,14 +133,42 @@ class LoopPostures:
     def random(self, rng: np.random.Generator) -> Array:
         """A closed posture within the limits, shape (nq,)."""
         with search(f"for a random posture of {self._model.mechanism.name!r}"):
-            return self._random(rng)
+            start = self._closer.regular
+            return self._random(self._space.difference(start, self._space.random(rng)))
 
-    def _random(self, rng: np.random.Generator) -> Array:
+    def random_each(self, rng: np.random.Generator, count: int) -> Array:
+        """As many closed postures within the limits, those of `random` (count, nq)."""
+        start = np.broadcast_to(self._closer.regular, (count, self._space.nq))
+        if not count:
+            return start.copy()
+        toward = self._space.difference(start, self._space.random(rng, count))
+        free = np.ones(self._space.nv, bool)
+        found, done = self._closer.near_each(self._space.integrate(start, toward), free)
+        at = np.flatnonzero(done)
+        done[at] = self._mobilities(found[at]) == self.dof
+        for k in np.flatnonzero(done):
+            done[k] = self._following.fit(found[k])
+        found = self._unwound(found)
+        with search(f"for random postures of {self._model.mechanism.name!r}"):
+            for k in np.flatnonzero(~done):
+                found[k] = self._random(toward[k])
+        return found
+
+    def _mobilities(self, q: Array) -> Array:
+        """Degrees of freedom at closed postures, shape (n,)."""
+        found = self._evaluator.results(
+            "mobility", (q,), controlled=(), fallback=lambda asked: asked.found
+        )
+        dofs = np.full(len(q), np.nan) if found is None else found.copy()
+        for k in np.flatnonzero(np.isnan(dofs)):
+            dofs[k] = self.mobility(q[k])
+        return dofs
+
+    def _random(self, toward: Array) -> Array:
         # guesses approach a posture that is closed; branches with another mobility are not
         # drawn
         start = self._closer.regular
         last = AssemblyError(f"no other closed posture of {self._model.mechanism.name!r} found")
-        toward = self._space.difference(start, self._space.random(rng))
         for part in (1.0, 0.5, 0.25, 0.1, 0.03):
             try:
                 q = self._closer.near(self._space.integrate(start, part * toward), guesses=3)
@@ -158,7 +186,7 @@ class LoopPostures:
         joints = self._model.joints.values()
         at = [j.q.start for j in joints if not j.kind.limited and j.q.stop > j.q.start]
         q = q.copy()
-        q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
+        q[..., at] = np.remainder(q[..., at] + np.pi, 2.0 * np.pi) - np.pi
         return q
 
     def assemble(
@@ -186,6 +214,19 @@ class LoopPostures:
                 f"{error}{in_the_way}", residual=error.residual, q=error.q
             ) from None
 
+    def assemble_each(
+        self, q: Array, hold: tuple[str, ...], beyond_limits: bool
+    ) -> tuple[Array, Array]:
+        """Closed postures that `assemble` finds at once near guesses (n, nq), and where, (n,)."""
+        free = self._free(hold)
+        if q.shape[-1] != self._space.nq or not all_finite(q):
+            return q, np.zeros(len(q), bool)
+        guess = self._space.normalised("q", q)
+        found, done = self._closer.near_each(guess, free, beyond=beyond_limits)
+        for name in () if beyond_limits else hold:
+            done &= self._within(guess, name)
+        return found, done
+
     def _closed_already(
         self, guess: ArrayLike, hold: tuple[str, ...], beyond_limits: bool
     ) -> Array | None:
@@ -211,16 +252,22 @@ class LoopPostures:
     def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
         """Refuse to hold a joint beyond its limits."""
         for name in hold:
-            joint = self._model.joints.get(name)
-            part = slice(0, 0) if joint is None else joint.q
-            low, high = self._model.lower[part], self._model.upper[part]
-            if not ((low <= guess[part]) & (guess[part] <= high)).all():
+            if not self._within(guess, name):
+                part = self._model.joints[name].q
+                low, high = self._model.lower[part], self._model.upper[part]
                 raise AssemblyError(
                     f"{name!r} is to be held at {_shown(guess[part])}, but its limits are "
                     f"{_shown(low)} to {_shown(high)}",
                     residual=np.zeros(0),
                     q=guess,
                 )
+
+    def _within(self, q: Array, name: str) -> Array:
+        """Whether coordinates of one joint are within its limits, shape (...)."""
+        joint = self._model.joints.get(name)
+        part = slice(0, 0) if joint is None else joint.q
+        low, high = self._model.lower[part], self._model.upper[part]
+        return np.asarray(((low <= q[..., part]) & (q[..., part] <= high)).all(axis=-1))
 
     def _free(self, hold: tuple[str, ...]) -> Array:
         free = np.ones(self._space.nv, bool)

@@ -5,6 +5,7 @@ Conventions: ``M a + h = tau + K^T lam`` and ``K a = -k``, with K (..., nc, nv).
 
 from robodyn.closed_loops.solvers.actuation import actuate
 from robodyn.closed_loops.solvers.assemble import assemble
+from robodyn.closed_loops.solvers.assemble_batch import assemble_each
 from robodyn.closed_loops.solvers.decomposition import pivots
 from robodyn.closed_loops.solvers.hybrid import constrained_hybrid
 from robodyn.closed_loops.solvers.rank import (
@@ -26,6 +27,7 @@ __all__ = [
     "RankAnalysis",
     "actuate",
     "assemble",
+    "assemble_each",
     "constrained_accelerations",
     "constrained_hybrid",
     "distance_to_rank_below",

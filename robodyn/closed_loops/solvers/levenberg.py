@@ -16,6 +16,8 @@ from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED
 
 #: First damping, relative to the square of the residual.
 DAMPING = 1e-3
+#: Steps in a row that hardly make the residual smaller, after which an attempt ends.
+SLOW = 5
 #: Rows of the Jacobian that are longer by this factor than at most postures are not measured there.
 STEEP = 1e6
 #: How many postures around the guess show how large rows of the Jacobian get.
@@ -71,7 +73,7 @@ class Problem:
         low = np.where(moving, _limit("lower", lower, -np.inf, len(q)), -np.inf)
         high = np.where(moving, _limit("upper", upper, np.inf, len(q)), np.inf)
         moves = np.where(np.isfinite(low) | np.isfinite(high), moves, 0.0)
-        norms = _lever_arms(jacobian, integrate, q, nv)
+        norms = lever_arms(slopes_around(jacobian, integrate, q, nv))
         rows = row_lengths(norms) if rank is None else row_lengths(norms, 1.0)
         least = LEVENBERG_RANK if rank is None else rank
         return Problem(residual, jacobian, integrate, free, low, high, moves, rows, least)
@@ -111,23 +113,29 @@ def _limit(name: str, given: ArrayLike | None, default: float, nq: int) -> Array
     return limit
 
 
-def _lever_arms(
+def slopes_around(
     jacobian: Callable[[Array], Array],
     integrate: Callable[[Array, Array], Array],
     q: Array,
     nv: int,
 ) -> Array:
+    """The Jacobian at q (..., nq) and at some postures around it, (n, ..., nc, nv)."""
     rng = np.random.default_rng(0)
     postures = [q, *(integrate(q, rng.normal(size=nv)) for _ in range(POSTURES))]
-    found = np.array([np.linalg.norm(jacobian(x), axis=1) for x in postures])
-    found = found[np.isfinite(found).all(axis=1)]
-    if not len(found):
-        return np.ones(len(jacobian(q)))
+    return np.array([jacobian(x) for x in postures])
+
+
+def lever_arms(K: Array) -> Array:
+    """Largest norms (..., nc) of the rows of the Jacobian at some postures, (n, ..., nc, nv)."""
+    found = np.sqrt(np.einsum("...ij,...ij->...i", K, K))
+    known = np.isfinite(found).all(axis=-1, keepdims=True)
+    nowhere = ~known.any(axis=0)
+    found, known = np.where(nowhere, 1.0, found), known | nowhere
+    found = np.where(known, found, np.nan)
     # slopes are no lever arms where two frames are just half a turn apart
-    usual = np.median(found, axis=0)
-    return np.asarray(
-        np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
-    )
+    usual = np.median(found, axis=0) if known.all() else np.nanmedian(found, axis=0)
+    usable = known & (found <= STEEP * np.where(usual > 0.0, usual, np.inf))
+    return np.asarray(np.where(usable, found, 0.0).max(axis=0))
 
 
 def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> tuple[Array, float]:
@@ -146,7 +154,7 @@ def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> t
     damping, slow = DAMPING, 0
     for _ in range(iterations):
         size = float(np.linalg.norm(r))
-        if size == 0.0 or slow >= 5:
+        if size == 0.0 or slow >= SLOW:
             break
         trial_q = problem.project(problem.integrate(q, _step(problem, q, r, K, damping)))
         trial_r, trial_K = problem.linearised(trial_q)
