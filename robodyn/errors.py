@@ -579,7 +579,7 @@ class SweepError(RobodynError, RuntimeError):
     Attributes
     ----------
     table : SweepTable or None
-        The results so far, if a row failed.
+        The results so far, if a row failed or the workers did.
     row : int or None
         The row that failed.
     differences : tuple of str

@@ -360,6 +360,135 @@ def test_loops_stay_closed_in_a_second_of_free_motion(name, tmp_path):
         assert gap < (1e-9 if not step else 1e-3)
 
 
+def all_sensors(rng, robot, links, joint):
+    """Of every kind that MuJoCo has, between two links, at turned frames; and some of others."""
+
+    def frame(link):
+        X = np.eye(4)
+        Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        X[:3, :3], X[:3, 3] = Q * np.linalg.det(Q), rng.normal(size=3)
+        return link, X
+
+    a, b = map(frame, links)
+    kinds = ("position", "orientation", "velocity", "angular_velocity")
+    sensors = [rd.Sensor(kind, at=a, name=f"{kind}_0") for kind in (*kinds, "acceleration")]
+    sensors += [rd.Sensor(kind, at=a, relative_to=b, name=f"{kind}_1") for kind in kinds]
+    still = {"relative_to": frame("world")}
+    sensors += [rd.Sensor(kind, at=a, **still, name=f"{kind}_2") for kind in kinds]
+    own = {"at": b, "axes": "own"}
+    sensors += [
+        rd.Sensor(kind, **own, name=f"{kind}_3") for kind in ("velocity", "angular_velocity")
+    ]
+    kinds = "distance", "distance_rate"
+    sensors += [rd.Sensor(kind, at=a, relative_to=b, name=kind) for kind in kinds]
+    kinds = "imu", "angular_acceleration"
+    sensors += [rd.Sensor(kind, at=a, name=kind) for kind in kinds]
+    if joint:
+        sensors += [rd.Sensor("wrench", joint=joint, name=f"wrench of {joint}")]
+    kinds = "center_of_mass", "kinetic_energy", "potential_energy"
+    return sensors + [rd.Sensor(kind, name=kind) for kind in kinds]
+
+
+def check_sensors(robot, folder, rng):
+    """What MuJoCo's sensors show in motion, and which are said to be left out."""
+    text, lost = written(robot, folder)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    q = robot.assemble(robot.neutral()) if robot.nc else robot.random(rng)
+    v, a = rng.normal(size=(2, robot.nv))
+    v = robot.consistent_velocity(q, v) if robot.nc else v
+    if robot.nc:
+        a = robot.forward_dynamics(q, v, a)
+    for name in robot.joint_names:
+        joint, own = model.joint(name), robot.joints[name]
+        data.qpos[joint.qposadr], data.qvel[joint.dofadr] = q[own.q], v[own.v]
+        data.qacc[joint.dofadr] = a[own.v]
+    mujoco.mj_inverse(model, data)
+    there = {model.sensor(k).name: data.sensor(k).data.copy() for k in range(model.nsensor)}
+    said = next((line for line in lost if line.startswith("sensors (")), "()")
+    left_out = said[said.index("(") + 1 : said.index(")")].split(", ")
+    for name, shown in robot.measure(q, v, a).items():
+        if name in left_out:
+            continue
+        parts = {
+            "orientation": [f"{name}_{x}" for x in "xyz"],
+            "imu": [f"{name}_accelerometer", f"{name}_gyro"],
+            "wrench": [f"{name}_force", f"{name}_torque"],
+        }.get(next(x.kind for x in robot.sensors if x.name == name), [name])
+        found = np.concatenate([there.pop(part) for part in parts])
+        if len(found) == 9:
+            found = found.reshape(3, 3).T.ravel()
+        if name == "acceleration_0":
+            found += robot.gravity
+        np.testing.assert_allclose(
+            found, shown, atol=1e-9 * max(1.0, np.abs(shown).max()), err_msg=name
+        )
+    assert not there
+    return lost
+
+
+def test_sensors_show_what_they_show_here(tmp_path):
+    rng = np.random.default_rng(7)
+    robot = rd.load(random_mechanism(rng, ["revolute", "prismatic", "revolute"]))
+    links, joints = robot.link_names, robot.joint_names
+    own = all_sensors(rng, robot, (links[-1], links[1]), joints[1])
+    pairs = {"at": links[-1], "relative_to": links[1]}
+    others = [
+        rd.Sensor("turn", **pairs, name="turned"),
+        rd.Sensor("acceleration", **pairs, name="seen"),
+        rd.Sensor("position", at=links[-1], axes="own", name="own"),
+        rd.Sensor("momentum", name="moved"),
+        rd.Sensor("wrench", joint="base", name="ground"),
+        rd.Sensor("kinetic_energy", bodies=links[-1:], name="one"),
+        rd.Sensor(lambda q, v, a: [q[0]], joint=joints[0], name="law"),
+    ]
+    lost = check_sensors(robot.with_(sensors=own), tmp_path, rng)
+    assert "sensors (center_of_mass, potential_energy) are left out" in lost  # the base has mass
+    assert any("acceleration less gravity" in line for line in lost)
+    _, lost = written(robot.with_(sensors=[own[0], *others]), tmp_path)
+    assert (
+        "sensors (turned, seen, own, moved, ground, one, law) are left out"
+        in lost
+    )
+    with pytest.warns(rd.errors.UrdfWarning, match=r"left out: 1 sensors"):
+        rd.load(tmp_path / "robot.xml")
+    _, lost = written(robot.with_(sensors=own[:2]), tmp_path, "robot.sdf")
+    assert "sensors (position_0, orientation_0) are left out" in lost
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["puma560", "palletizer", "four_bar"])
+def test_sensors_of_bundled_robots(name, tmp_path):
+    rng = np.random.default_rng(3)
+    robot = loaded(name, rotor_model="armature")
+    links = robot.link_names[-1], robot.link_names[1]
+    joint = None if robot.nc else robot.joint_names[-1]  # MuJoCo's loops are soft
+    check_sensors(robot.with_(sensors=all_sensors(rng, robot, links, joint)), tmp_path, rng)
+
+
+def test_a_wrench_is_given_in_a_frame_that_is_fixed_to_the_child(tmp_path):
+    """Such as a flange without mass; not in one behind a joint."""
+    rng = np.random.default_rng(4)
+    robot = loaded("double_pendulum")
+    X = np.array([[0.0, 1, 0, 0.1], [-1, 0, 0, 0.2], [0, 0, 1, 0.3], [0, 0, 0, 1]])
+    robot = robot.with_(frames={"cell": ("upper", X)})
+    sensors = [
+        rd.Sensor("wrench", joint="shoulder", at="cell", name="held"),
+        rd.Sensor("wrench", joint="shoulder", at="lower", name="moving"),
+    ]
+    lost = check_sensors(robot.with_(sensors=sensors), tmp_path, rng)
+    assert "sensors (moving) are left out" in lost
+
+
+def test_potential_energy_is_left_out_where_springs_have_some(tmp_path):
+    robot = loaded("double_pendulum").with_(sensors=[rd.Sensor("potential_energy", name="U")])
+    assert not any("sensors" in line for line in written(robot, tmp_path)[1])
+    sprung = robot.with_(
+        springs=[rd.PointSpring("world", (0, 0, -3), "lower", (0, 0, -1), stiffness=10.0)]
+    )
+    assert "sensors (U) are left out" in written(sprung, tmp_path)[1]
+
+
 def test_functions_of_ones_own_are_refused_and_nothing_is_written(tmp_path):
     cam = rd.Follower("elbow", lambda x: rd.sin(x), of=["shoulder"])
     robot = rd.load("double_pendulum", couplings=[cam])

@@ -220,6 +220,8 @@ def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "values": Row({"x": [1.0]}, w.instance),
         "processes": Row(None, w.count),
         "scheduler": Row(None, w.anything),
+        "executor": Row(None, w.anything),
+        "sweep.rows": Row((0, 1), w.anything),
         "batch": Row(None, w.count),
         "errors": Row("keep", w.choice),
         "seed": Row(0, w.count),

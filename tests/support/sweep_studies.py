@@ -142,4 +142,8 @@ def started(folder, path, how, address=""):
 if __name__ == "__main__":
     folder, path, how, address = sys.argv[1:]
     ways = {"threads": {}, "processes": {"processes": 2}, "dask": {"scheduler": address}}
+    if how == "mpi":
+        from mpi4py.futures import MPIPoolExecutor
+
+        ways["mpi"] = {"executor": MPIPoolExecutor()}
     rd.sweep(slow, {"folder": [folder], "k": range(40)}, path=path, **ways[how])

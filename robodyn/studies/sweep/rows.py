@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -106,16 +107,55 @@ class StudyCall:
     arguments: dict[str, Any]
 
 
-def tasks_of(grid: Grid, batch: int | None, done: Collection[int]) -> Iterator[StudyCall]:
-    """Yield the tasks that remain, in order.
+@dataclass(frozen=True)
+class Share:
+    """The rows of every n-th call of the study, each of which computes ``size`` rows.
 
-    Batches begin at multiples of their size, whatever is done already, so that a row is always
-    computed together with the same others.
+    Calls begin at multiples of this size, whatever is done already and whoever computes them, so
+    that a row is always computed together with the same others.
     """
-    for first in range(0, len(grid), batch or 1):
-        rows = range(first, min(first + (batch or 1), len(grid)))
+
+    count: int
+    size: int
+    k: int
+    n: int
+
+    @property
+    def calls(self) -> Iterator[range]:
+        """The rows of each call, in order."""
+        for first in range(0, self.count, self.size)[self.k :: self.n]:
+            yield range(first, min(first + self.size, self.count))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.calls))
+
+    def __contains__(self, row: int) -> bool:
+        return row // self.size % self.n == self.k
+
+
+def share_of(count: int, batch: int | None, rows: tuple[int, int] | None) -> Share:
+    """The share that the argument ``rows`` of a sweep asks for; ``None``: all rows."""
+    try:
+        k, n = map(index, (0, 1) if rows is None else rows)
+    except (TypeError, ValueError):
+        k, n = 0, 0
+    if not 0 <= k < n:
+        raise ShapeError(
+            f"rows is {rows!r}, expected (k, n), integers: the k-th of n shares, counted from 0"
+            + (f", so that the last is ({n - 1}, {n})" if k >= n > 0 else ""),
+            name="rows",
+            given=rows,
+        )
+    return Share(count, batch or 1, k, n)
+
+
+def tasks_of(
+    grid: Grid, share: Share, batch: int | None, done: Collection[int]
+) -> Iterator[StudyCall]:
+    """Yield the tasks that remain, in order."""
+    for rows in share.calls:
         if not all(row in done for row in rows):
-            yield StudyCall(rows, grid.stacked(rows) if batch else grid.arguments(first))
+            yield StudyCall(rows, grid.stacked(rows) if batch else grid.arguments(rows[0]))
 
 
 @dataclass(frozen=True)

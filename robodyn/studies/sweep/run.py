@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import AbstractContextManager, nullcontext
 from itertools import takewhile
 from threading import Event
@@ -21,12 +22,20 @@ from robodyn.errors import (
 from robodyn.files import as_path
 from robodyn.literals import FailedRows
 from robodyn.simulation.motion.progress import Progress, reporter
-from robodyn.studies.sweep.cluster import by_dask
+from robodyn.studies.sweep.executors import by_executor, dask_executor
 from robodyn.studies.sweep.grid import Grid, grid_of
 from robodyn.studies.sweep.identity import identity
 from robodyn.studies.sweep.processes import by_processes
-from robodyn.studies.sweep.rows import Done, RowResult, Study, StudyCall, StudyRunner, tasks_of
-from robodyn.studies.sweep.store import Store, storing
+from robodyn.studies.sweep.rows import (
+    Done,
+    RowResult,
+    Study,
+    StudyCall,
+    StudyRunner,
+    share_of,
+    tasks_of,
+)
+from robodyn.studies.sweep.store import Store, StoredSweep, storing
 from robodyn.studies.sweep.table import SweepTable, table_of
 from robodyn.studies.sweep.threads import by_threads
 
@@ -39,6 +48,8 @@ def sweep(
     product: bool = True,
     processes: int | None = None,
     scheduler: Any = None,
+    executor: Any = None,
+    rows: tuple[int, int] | None = None,
     path: str | os.PathLike[str] | None = None,
     batch: int | None = None,
     seed: int | None = None,
@@ -71,6 +82,15 @@ def sweep(
         (`robodyn.set_num_threads`), which take any function; compiled code runs in them at once.
     scheduler : str or distributed.Client, optional
         Compute on a Dask cluster (extra ``dask``): the address of its scheduler, or a client.
+    executor : concurrent.futures.Executor, optional
+        Compute by it: one of Python's pools, ``get_executor()`` of a Dask client, those of loky and
+        mpi4py. It is left open. Workers in other processes import robodyn and the study's modules;
+        where cloudpickle is installed (Dask and loky bring it) they take any function. If it dies,
+        the sweep ends with a `SweepError`; Dask alone replaces its workers.
+    rows : (int, int), optional
+        ``(k, n)``: compute only the k-th of n shares, k from 0 to n - 1, for job arrays: every
+        n-th call of the study, from the k-th on. Other rows are not computed. With a ``path`` for
+        each share, `SweepTable.merge` puts them together.
     path : path, optional
         A file that rows are added to as they are done. Where it exists, the sweep goes on: rows
         that it holds are not computed again, failed ones neither, but those that a worker died of
@@ -102,8 +122,8 @@ def sweep(
     UnknownNameError, SettingsError
         For another way to treat errors, and two ways to compute at once.
     SweepError
-        If the file holds another sweep, if workers cannot be given the study, if the scheduler goes
-        away, and as ``errors`` says; ``.table`` is what there is then.
+        If the file holds another sweep, if workers cannot be given the study, if the executor dies
+        or the scheduler goes away, and as ``errors`` says; ``.table`` is what there is then.
     MissingFileError, FileError
         If the file cannot be written.
 
@@ -122,10 +142,11 @@ def sweep(
     for name, count in (("batch", batch), ("processes", processes)):
         if count is not None and count < 1:
             raise ShapeError(f"{name} is {count!r}, expected an integer from 1 on", name=name)
-    if processes is not None and scheduler is not None:
-        raise SettingsError("give processes or scheduler, not both")
+    _check_way(processes, scheduler, executor)
+    share = share_of(len(grid), batch, rows)
     report = reporter(progress)
     work = StudyRunner(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
+    wanted = len(share)
     with _opened(path, study, grid, seed, batch) as store:
         outcomes: dict[int, RowResult] = {}
         failed = Event()  # once it is set, no other row is begun
@@ -134,25 +155,59 @@ def sweep(
             outcomes.update(done)
             if errors == "raise" and any(outcome.error for outcome in done.values()):
                 failed.set()
-            report(len(outcomes) / len(grid))
+            report(len(outcomes) / wanted if wanted else 1.0)
 
-        add(store.outcomes() if store else {})
-        tasks = takewhile(lambda _: not failed.is_set(), tasks_of(grid, batch, {*outcomes}))
-        for done in _computed(work, tasks, processes, scheduler):
-            if store:
-                store.add(done)
-            add(dict(done))
-    table = table_of(grid.shape, grid.dims, grid.coords, outcomes)
-    _report_failures(table, errors)
-    return table
+        def table() -> SweepTable:
+            return table_of(StoredSweep(grid.shape, grid.dims, grid.coords, outcomes, {}))
+
+        add({k: row for k, row in (store.outcomes() if store else {}).items() if k in share})
+        tasks = takewhile(lambda _: not failed.is_set(), tasks_of(grid, share, batch, {*outcomes}))
+        try:
+            for done in _computed(work, tasks, processes, scheduler, executor, failed):
+                if store:
+                    store.add(done)
+                add(dict(done))
+        except SweepError as error:
+            error.table = table()
+            raise
+    _report_failures(computed := table(), wanted, errors)
+    return computed
+
+
+def _check_way(processes: int | None, scheduler: Any, executor: Any) -> None:
+    """Refuse two ways to compute at once, and what is no executor."""
+    ways = {"processes": processes, "scheduler": scheduler, "executor": executor}
+    given = [name for name, way in ways.items() if way is not None]
+    if len(given) > 1:
+        raise SettingsError(f"give one way to compute rows, not {' and '.join(given)}")
+    if executor is None or isinstance(executor, Executor):
+        return
+    advice = (
+        "; of a Dask client: client.get_executor()" if hasattr(executor, "get_executor") else ""
+    )
+    raise ShapeError(
+        f"executor is {executor!r}, expected an object of concurrent.futures.Executor, such as "
+        f"ProcessPoolExecutor(4){advice}",
+        name="executor",
+        given=executor,
+    )
 
 
 def _computed(
-    work: StudyRunner, tasks: Iterator[StudyCall], processes: int | None, scheduler: Any
+    work: StudyRunner,
+    tasks: Iterator[StudyCall],
+    processes: int | None,
+    scheduler: Any,
+    executor: Executor | None,
+    failed: Event,
 ) -> Iterator[Done]:
-    if scheduler is not None:
-        return by_dask(work, tasks, scheduler)
-    return by_threads(work, tasks) if processes is None else by_processes(work, tasks, processes)
+    if processes is not None:
+        yield from by_processes(work, tasks, processes)
+    elif executor is None and scheduler is None:
+        yield from by_threads(work, tasks)
+    else:
+        with nullcontext(executor) if executor else dask_executor(scheduler) as chosen:
+            yield from by_executor(work, tasks, chosen, failed)
 
 
 def _opened(
@@ -164,7 +219,7 @@ def _opened(
     return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, own)
 
 
-def _report_failures(table: SweepTable, errors: str) -> None:
+def _report_failures(table: SweepTable, wanted: int, errors: str) -> None:
     """Warn that rows failed."""
     if not table.failures:
         return
@@ -174,7 +229,7 @@ def _report_failures(table: SweepTable, errors: str) -> None:
     message = f"row {row} ({given}) failed: {why}"
     if errors == "raise":
         raise SweepError(message, table=table, row=row)
-    count = f"{len(table.failures)} of {len(table)} rows"
+    count = f"{len(table.failures)} of {wanted} rows"
     warn(SweepWarning(f"{count} failed; {message}"))
 
 

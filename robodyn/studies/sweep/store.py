@@ -11,6 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,21 @@ TABLES = (
     "(row INTEGER, name TEXT, dtype TEXT, shape TEXT, data BLOB, PRIMARY KEY (row, name))",
     f"PRAGMA application_id = {MARK}",
 )
+
+
+#: What files of tables that were saved have instead of the identity of a sweep.
+SAVED = {"the study": "a table that was saved"}
+
+
+@dataclass(frozen=True)
+class StoredSweep:
+    """What a file of a sweep holds."""
+
+    shape: tuple[int, ...]
+    dims: tuple[str, ...]
+    coords: Coords
+    outcomes: Mapping[int, RowResult]
+    identity: dict[str, str]
 
 
 class Store:
@@ -97,8 +113,8 @@ def storing(
         _close(connection)
 
 
-def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int, RowResult]]:
-    """Read shape, dimensions, coordinates and rows of a file, also while it is written."""
+def read(path: Path) -> StoredSweep:
+    """Read a file, also while it is written."""
     if not path.is_file():
         raise MissingFileError(f"cannot read {str(path)!r}: no such file")
     with _own_errors(path):
@@ -111,24 +127,19 @@ def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int
             rows = connection.execute("SELECT * FROM coordinates ORDER BY rowid")
             coords = {name: (tuple(json.loads(d)), _unpacked(*x)) for name, d, *x in rows}
             shape, dims = (tuple(json.loads(about[name])) for name in ("shape", "dims"))
-            return shape, dims, coords, _outcomes(connection)
+            own = json.loads(about["identity"])
+            return StoredSweep(shape, dims, coords, _outcomes(connection), own)
     finally:
         connection.close()
 
 
-def written(
-    path: Path,
-    shape: tuple[int, ...],
-    dims: tuple[str, ...],
-    coords: Coords,
-    outcomes: Mapping[int, RowResult],
-) -> None:
-    """Write a complete file, which replaces an existing one; no sweep resumes from it."""
+def written(path: Path, sweep: StoredSweep) -> None:
+    """Write a complete file, which replaces an existing one."""
     with replacing(path) as unfinished:
-        origin = {"the study": "a table that was saved"}
+        about = sweep.shape, sweep.dims, sweep.coords, sweep.identity
         try:
-            with storing(unfinished, shape, dims, coords, origin) as store:
-                store.add(list(outcomes.items()))
+            with storing(unfinished, *about) as store:
+                store.add(list(sweep.outcomes.items()))
         finally:  # where the disk is full, SQLite leaves its journal
             for left in _beside(unfinished):
                 left.unlink(missing_ok=True)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.caller import warn
+from robodyn.errors import MissingExtraError, ShapeError, SweepWarning, UnknownNameError
 from robodyn.files import as_path
 from robodyn.html_tables import html_table
+from robodyn.studies.sweep.merging import merged
 from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.rows import RowResult
-from robodyn.studies.sweep.store import Coords, read, written
+from robodyn.studies.sweep.store import SAVED, Coords, StoredSweep, read, written
 
 
 def _part(value: Any, index: tuple[int, ...]) -> Any:
@@ -265,7 +268,8 @@ class SweepTable:
         MissingFileError, FileError
         """
         outcomes = {k: cell for k, cell in enumerate(self._cells.flat) if cell}
-        written(as_path("path", path), self.shape, self.dims, self._coords, outcomes)
+        sweep = StoredSweep(self.shape, self.dims, self._coords, outcomes, SAVED)
+        written(as_path("path", path), sweep)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SweepTable:
@@ -279,7 +283,65 @@ class SweepTable:
         ------
         MissingFileError, FileError
         """
-        return table_of(*read(as_path("path", path)))
+        return table_of(read(as_path("path", path)))
+
+    @classmethod
+    def merge(
+        cls, paths: Iterable[str | os.PathLike[str]], into: str | os.PathLike[str]
+    ) -> SweepTable:
+        """Put the files of shares of a sweep together into one.
+
+        The sweep with ``path=into`` then goes on: it computes the rows that are missing. Rows that
+        are in several files count once.
+
+        Parameters
+        ----------
+        paths : sequence of paths
+            Files that ``sweep(..., path=, rows=(k, n))`` has written, finished or not.
+        into : path
+            File to write, completely or not at all. If it exists, it is one of the shares: the rows
+            that it holds are kept.
+
+        Returns
+        -------
+        table : SweepTable
+            A `robodyn.errors.SweepWarning` says how many rows are in none of the files.
+
+        Raises
+        ------
+        SweepError
+            If they are not of one sweep, as when a job had another study, values, seed or version;
+            if two have different results of a row.
+        ShapeError
+            Without any file.
+        MissingFileError, FileError
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import robodyn as rd
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> for k in range(2):                              # each by a job of its own
+        ...     share = rd.sweep(lambda x: x**2, {"x": [1.0, 2.0, 3.0]}, rows=(k, 2),
+        ...                      path=folder / f"{k}.sweep")
+        >>> table = rd.SweepTable.merge(sorted(folder.glob("*.sweep")), folder / "all.sweep")
+        >>> table["value"].tolist()
+        [1.0, 4.0, 9.0]
+        """
+        target = as_path("into", into)
+        sweep = merged(_paths(paths), target)
+        written(target, sweep)
+        table = table_of(sweep)
+        missing = [k for k, cell in enumerate(table._cells.flat) if cell is None]
+        if missing:
+            some = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+            warn(
+                SweepWarning(
+                    f"{len(missing)} of {len(table)} rows are in none of the files: rows {some}; "
+                    f"rd.sweep of the same study with path={os.fspath(into)!r} computes them"
+                )
+            )
+        return table
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{d} {n}" for d, n in zip(self.dims, self.shape, strict=True))
@@ -318,14 +380,24 @@ class SweepTable:
         return {name: _as_scalar(x) for name, x in {**values, **results}.items()}
 
 
-def table_of(
-    shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, outcomes: Mapping[int, RowResult]
-) -> SweepTable:
+def table_of(sweep: StoredSweep) -> SweepTable:
     """Make a table from the rows that have been computed."""
-    cells = np.full(shape, None, object)
-    for row, outcome in outcomes.items():
+    cells = np.full(sweep.shape, None, object)
+    for row, outcome in sweep.outcomes.items():
         cells.flat[row] = outcome
-    return SweepTable(dims, dict(coords), cells)
+    return SweepTable(sweep.dims, dict(sweep.coords), cells)
+
+
+def _paths(given: Any) -> list[Path]:
+    """Files to merge."""
+    paths = [] if isinstance(given, str | bytes | os.PathLike) else [*given]
+    if not paths:
+        raise ShapeError(
+            f"paths is {given!r}, expected a list of files, such as sorted(folder.glob('*.sweep'))",
+            name="paths",
+            given=given,
+        )
+    return [as_path("paths", path) for path in paths]
 
 
 def _cell(x: Any) -> Any:

@@ -81,12 +81,19 @@ def left_out(parts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
             yield f"{what} ({some_of(names)}) are left out"
 
 
-def left_out_everywhere(mechanism: Mechanism) -> Iterator[str]:
-    """What only robodyn and its URDF hold."""
+def left_out_everywhere(
+    mechanism: Mechanism, sensors: Sequence[str] | None = None
+) -> Iterator[str]:
+    """What only robodyn and its URDF hold.
+
+    sensors, optional: Those that the format does not have. Default: all.
+    """
+    if sensors is None:
+        sensors = [x.name for x in mechanism.sensors]
     yield from left_out(
         (
             ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
             ("rotors that spin freely", [x.name for x in mechanism.rotors]),
-            ("sensors", [x.name for x in mechanism.sensors]),
+            ("sensors", sensors),
         )
     )

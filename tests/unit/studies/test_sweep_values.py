@@ -95,7 +95,9 @@ def test_side_by_side_needs_equal_numbers():
 def test_choices_that_there_are_not():
     with pytest.raises(rd.UnknownNameError, match=r"no choice 'ignore' in errors="):
         rd.sweep(lambda a: 0, {"a": [1]}, errors="ignore")
-    with pytest.raises(rd.SettingsError, match="processes or scheduler, not both"):
+    with pytest.raises(
+        rd.SettingsError, match="one way to compute rows, not processes and scheduler"
+    ):
         rd.sweep(lambda a: 0, {"a": [1]}, processes=2, scheduler="tcp://127.0.0.1:9")
 
 

@@ -84,6 +84,33 @@ class WrittenBodies:
         inertia = self._inertias.get(link)
         return inertia is not None and inertia.mass > 0.0
 
+    def fixed_together(self, one: str, other: str) -> bool:
+        """Whether no joint is between two links."""
+        return _rigid(self._bodies[one]) is _rigid(self._bodies[other])
+
+    @property
+    def still_mass(self) -> bool:
+        """Whether a body that does not move has mass."""
+        bodies = self._document.world.iter("body")
+        return any(x.find("inertial") is not None and not _moves(_rigid(x)) for x in bodies)
+
+    def carrying(self, links: Sequence[str]) -> str | None:
+        """The body that carries just the mass of these links, and of what is fixed to them.
+
+        links: Empty for all that moves. None if there is no such body.
+        """
+        chosen = {_rigid(self._bodies[link]) for link in links}
+        heavy = {
+            x
+            for x in self._document.world.iter("body")
+            if x.find("inertial") is not None
+            and (_rigid(x) in chosen if links else _moves(_rigid(x)))
+        }
+        for body in self._document.world.iter("body"):
+            if heavy and heavy == {x for x in body.iter("body") if x.find("inertial") is not None}:
+                return str(body.get("name"))
+        return None
+
     def inertia(self, link: str) -> Inertia | None:
         """Inertia of a link."""
         return self._inertias[link]
@@ -223,6 +250,18 @@ class WrittenBodies:
             else:
                 found += [*motion.pose[:3, 3], *quaternion(motion.pose)]
         return found
+
+
+def _rigid(body: Any) -> Any:
+    """The body that moves a body, or the outermost one that is fixed to the world."""
+    while not _moves(body) and body.getparent().tag == "body":
+        body = body.getparent()
+    return body
+
+
+def _moves(body: Any) -> bool:
+    """Whether a body has joints."""
+    return body.find("joint") is not None or body.find("freejoint") is not None
 
 
 def _principal(link: str, inertia: Inertia) -> tuple[FloatArray, FloatArray]:

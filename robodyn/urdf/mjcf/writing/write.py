@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.curve import Linear, Polynomial
@@ -29,6 +29,7 @@ from robodyn.urdf.mjcf.writing.loops import add_loop, halved_link, on_carriers
 from robodyn.urdf.mjcf.writing.motions import MOTIONS
 from robodyn.urdf.mjcf.writing.motors import add_motors
 from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations
+from robodyn.urdf.mjcf.writing.sensors import add_sensors, sensor_links
 from robodyn.urdf.write import as_loop
 
 
@@ -55,6 +56,7 @@ def mjcf_text(robot: DrawnRobot) -> Written:
     shares = {link: count + 1 for link, count in Counter(halves).items() if link}
     joined = {link for loop in loops for link in (loop.predecessor, loop.successor)}
     joined |= {link for item in mechanism.link_elements for link, _ in item.places}
+    joined |= sensor_links(mechanism.sensors, tree)
     document = Document(mechanism.name, robot.gravity)
     bodies = WrittenBodies(document, robot, tree, joined, shares)
     for loop, half in zip(loops, halves, strict=True):
@@ -62,9 +64,11 @@ def mjcf_text(robot: DrawnRobot) -> Written:
     Relations(document, bodies.motions).add_all(mechanism)
     add_motors(document, mechanism, bodies.motions, robot.motors)
     add_forces(document, mechanism, bodies)
+    unseen = add_sensors(document, bodies, robot, tree)
     if drawn := bodies.coordinates():
         document.add("keyframe/key", name="neutral", qpos=drawn)
-    return document.text, [*document.lost, *_unsaid(mechanism), *without_motors(robot)]
+    lost = [*document.lost, *_unsaid(mechanism, unseen), *without_motors(robot)]
+    return document.text, lost
 
 
 def _functions(mechanism: Mechanism) -> Iterator[str]:
@@ -80,7 +84,7 @@ def _functions(mechanism: Mechanism) -> Iterator[str]:
             yield f"follower {follower.name!r}"
 
 
-def _unsaid(mechanism: Mechanism) -> Iterator[str]:
+def _unsaid(mechanism: Mechanism, sensors: Sequence[str]) -> Iterator[str]:
     """What stands in no MJCF."""
     movers = mechanism.movers
     quick = [x.name for x in movers if x.limits and math.isfinite(x.limits.velocity)]
@@ -94,4 +98,4 @@ def _unsaid(mechanism: Mechanism) -> Iterator[str]:
             ("limits of speed", quick),
         )
     )
-    yield from left_out_everywhere(mechanism)
+    yield from left_out_everywhere(mechanism, sensors)
