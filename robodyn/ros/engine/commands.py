@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.literals import CommandInterface
 from robodyn.ros.engine.command_path import CommandPath
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
@@ -23,7 +25,7 @@ class Commands:
 
     Called with a time they are the reference of a controller.
 
-    settings: Whose ``interfaces`` say what numbers mean.
+    interfaces: What numbers mean, one for each joint.
     q (nq,): Where the robot is.
     is_effort, is_position (n,): What a number means; else it is a speed.
     is_fresh: A command came, and has not expired.
@@ -32,10 +34,12 @@ class Commands:
     moved_rows: Where its joints stand in a command.
     """
 
-    def __init__(self, joints: CommandedJoints, settings: Settings, q: FloatArray) -> None:
-        self._joints = joints
-        interfaces = np.array(settings.spread("interfaces", len(joints)), object)
-        self.is_effort, self.is_position = interfaces == "effort", interfaces == "position"
+    def __init__(
+        self, joints: CommandedJoints, interfaces: Sequence[CommandInterface], q: FloatArray
+    ) -> None:
+        self._joints, self.interfaces = joints, tuple(interfaces)
+        kinds = np.array(self.interfaces, object)
+        self.is_effort, self.is_position = kinds == "effort", kinds == "position"
         self.is_fresh, self.effort = False, np.zeros(len(joints))
         self.motion: Motion | None = None
         self.moved_rows: Rows = np.zeros(0, int)
@@ -44,14 +48,24 @@ class Commands:
         self._speed = np.zeros(len(joints))
         self._held = q.copy()
 
-    def take(self, t: float, given: FloatArray) -> bool:
-        """Take a command, one number a joint; whether its positions lie within the limits."""
-        inside = np.clip(given, self._joints.lower, self._joints.upper)
+    def take(self, t: float, given: FloatArray) -> list[str]:
+        """Take a command, one number a joint; what is to be told of numbers beyond limits."""
+        joints, is_speed = self._joints, ~(self.is_effort | self.is_position)
+        inside = np.clip(given, joints.lower, joints.upper)
         self.effort = np.where(self.is_effort, given, 0.0)
         self._position = np.where(self.is_position, inside, np.nan)
         self._speed = np.where(self.is_position, 0.0, given)
         self.is_fresh, self._came_at = True, t
-        return not np.any(self.is_position & (inside != given))
+        beyond = {
+            "positions": self.is_position & (inside != given),
+            "speeds": is_speed & (np.abs(given) > joints.top_speed),
+            "efforts": self.is_effort & (np.abs(given) > joints.effort),
+        }
+        return [
+            f"{what} beyond the limits of {joints.named(rows)} are cut to them"
+            for what, rows in beyond.items()
+            if rows.any()
+        ]
 
     def follow(self, t: float, motion: Motion, rows: Rows, q: FloatArray) -> None:
         """Follow a trajectory of some joints from now on."""

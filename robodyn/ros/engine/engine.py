@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
+from robodyn.literals import CommandInterface
 from robodyn.model.virtual_work import joint_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
+from robodyn.ros.engine.initial_posture import initial_posture
+from robodyn.ros.engine.joint_commands import Wanted, read_joint_commands
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.path_limits import rehearse
 from robodyn.ros.engine.settings import Settings
@@ -53,7 +56,8 @@ class Engine:
     joints : names, optional
         The joints that ``command`` moves, in its order. Default: those with motors.
     q0 : array_like, shape (nq,), optional
-        Where it starts and where ``reset`` puts it. Default: neutral.
+        Where it starts and where ``reset`` puts it. Default: the initial values of
+        ``<ros2_control>``, where the file has them, and else neutral.
     log : ThrottledLogger, optional
         Where warnings go. Default: nowhere.
 
@@ -102,8 +106,9 @@ class Engine:
         self.log = log or ThrottledLogger(lambda text: None)
         self.commanded = CommandedJoints(self.names, joints)
         self.joints = self.commanded.names
-        self._start = robot.neutral() if q0 is None else robot.assemble(q0)
+        self._start = initial_posture(self.names, self.log) if q0 is None else robot.assemble(q0)
         self.t, self.settings = 0.0, settings or Settings()
+        self._interfaces = self._usual_interfaces()
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
         self._controller = self.check(self.settings)
@@ -129,6 +134,7 @@ class Engine:
         self._controller, self.settings = controller, settings
         self._restart_audit()
         if changed:
+            self._interfaces = self._usual_interfaces()
             self._release()
         else:
             self._set_out(self.t, self.q, self.v)
@@ -146,7 +152,7 @@ class Engine:
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
-        self.q = self._start.copy()
+        self.q, self._interfaces = self._start.copy(), self._usual_interfaces()
         self._rest()
 
     def command(self, values: ArrayLike) -> None:
@@ -158,26 +164,14 @@ class Engine:
             For another length, or numbers that are not finite, or positions and speeds that no
             joint has; the last command stays.
         """
-        given, commands = self.commanded.values(values), self._commands
-        if np.any(~commands.is_effort & (np.abs(given) > FARTHEST)):
-            raise rd.ShapeError(
-                f"a command holds positions or speeds beyond {FARTHEST:g}", name="command"
-            )
-        if commands.is_under_way(self.t):
-            self.log("busy", "a trajectory is running: the command is ignored")
-            return
-        if commands.motion:
-            self._release()
-        if not self._commands.take(self.t, given):
-            self.log("limit", "positions beyond the limits of the joints are cut to them")
-        self._set_out(self.t, self.q, self.v)
+        self._take(self.commanded.values(values), self._usual_interfaces())
 
     def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
         """Take a command for some joints, by name; the others keep theirs.
 
         Raises
         ------
-        UnknownNameError, ShapeError
+        UnknownNameError, ShapeError, ActuationError
             The last command stays.
         """
         given = np.asarray(values, float)
@@ -189,40 +183,61 @@ class Engine:
                 given=given.shape,
                 expected=(len(names),),
             )
-        command = self._commands.present(self.q)
-        for name, value in zip(names, given, strict=True):
-            command[self.commanded.row(name)] = value
-        self.command(command)
+        rows, usual = [self.commanded.row(name) for name in names], self._usual_interfaces()
+        self._take_some({row: (usual[row], x) for row, x in zip(rows, given, strict=True)})
 
     def command_by_interface(
         self, names: Sequence[str], position: ArrayLike, velocity: ArrayLike, effort: ArrayLike
     ) -> None:
-        """Take the command of a JointState: from the array of each joint's interface.
+        """Take the command of a JointState: what has a number there, as what it is.
 
-        Joints whose number there is not a number (NaN) keep what they are commanded.
+        Joints without a number (NaN, or an empty array) keep what they are commanded. Of several
+        numbers for a joint, that of its interface in ``settings`` counts, else the first.
 
         Raises
         ------
-        UnknownNameError, ShapeError
+        UnknownNameError, ShapeError, ActuationError
             The last command stays.
         """
-        given = {"position": position, "velocity": velocity, "effort": effort}
-        arrays = {kind: np.asarray(x, float) for kind, x in given.items()}
-        interfaces = self.settings.spread("interfaces", len(self.joints))
-        wanted: dict[str, float] = {}
-        for k, name in enumerate(names):
-            kind = interfaces[self.commanded.row(name)]
-            numbers = arrays[kind]
-            if len(numbers) != len(names):
-                raise rd.ShapeError(
-                    f"{len(numbers)} numbers in {kind} for {len(names)} names", name=kind
-                )
-            if name in wanted:
-                raise rd.ShapeError(f"{name} is named twice", name="name")
-            wanted[name] = float(numbers[k])
-        known = {name: x for name, x in wanted.items() if not np.isnan(x)}
-        if known or not names:
-            self.command_some([*known], [*known.values()])
+        arrays: dict[CommandInterface, ArrayLike] = {
+            "position": position, "velocity": velocity, "effort": effort
+        }  # fmt: skip
+        usual = self._usual_interfaces()
+        wanted, notes = read_joint_commands(self.commanded, usual, names, arrays)
+        if wanted:
+            self._take_some(wanted)
+        for text in notes:
+            self.log.each(text)
+
+    def _usual_interfaces(self) -> tuple[CommandInterface, ...]:
+        """What numbers for each joint mean by the settings."""
+        return self.settings.spread("interfaces", len(self.joints))
+
+    def _take_some(self, wanted: Wanted) -> None:
+        """Take commands for some joints; the others keep theirs, and what these mean."""
+        values, interfaces = self._commands.present(self.q), [*self._interfaces]
+        for row, (kind, value) in wanted.items():
+            values[row], interfaces[row] = value, kind
+        self._take(self.commanded.values(values), tuple(interfaces))
+
+    def _take(self, given: FloatArray, interfaces: tuple[CommandInterface, ...]) -> None:
+        """Take a command, one number a joint, and what each means."""
+        commands, kinds = self._commands, np.array(interfaces, object)
+        if np.any((kinds != "effort") & (np.abs(given) > FARTHEST)):
+            raise rd.ShapeError(
+                f"a command holds positions or speeds beyond {FARTHEST:g}", name="command"
+            )
+        if commands.is_under_way(self.t):
+            self.log("busy", "a trajectory is running: the command is ignored")
+            return
+        if interfaces != self._interfaces:
+            self._check_independent(np.flatnonzero(kinds != "effort"))
+            self._interfaces = interfaces
+        if commands.motion or interfaces != commands.interfaces:
+            commands = self._commands = Commands(self.commanded, interfaces, self.q)
+        for text in commands.take(self.t, given):
+            self.log.each(text)
+        self._set_out(self.t, self.q, self.v)
 
     def follow(self, content: TrajectoryContent) -> None:
         """Follow a trajectory from now on; one without points stops the joints.
@@ -246,7 +261,7 @@ class Engine:
         exact = rows if self.settings.drives_along_trajectories else ()
         self._check_independent([*np.setdiff1d(driven, rows), *exact])
         if self.settings.drives_along_trajectories:
-            commands = Commands(self.commanded, self.settings, self.q)
+            commands = Commands(self.commanded, self._interfaces, self.q)
             commands.follow(self.t, motion, rows, self.q)
             paths = Driven(self.robot.nv, commands.paths(self.t, self.q, self.v, self.settings))
             at = self.t, self.q, self.v
@@ -270,9 +285,11 @@ class Engine:
             self.command_by_interface(message.name, *arrays)
         else:
             self.follow(TrajectoryContent.of_message(message))
+        if kind != NUMBERS:
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            if text := out_of_time(stamp, now):
-                self.log("stamp", text)
+            what = "command" if kind == JOINT_STATE else "trajectory"
+            if text := out_of_time(stamp, now, what):
+                self.log(f"stamp of {what}", text)
 
     # -- moving ---------------------------------------------------------------------------------
 
@@ -414,7 +431,8 @@ class Engine:
         if self._commands.is_fresh or self._controller is None:
             efforts = self._commands.effort if self._commands.is_fresh else np.zeros(len(joints))
             tau = joints.forces(q, efforts)
-            cut = bool(np.any(tau != joints.forces(q, efforts, limited=False)))
+            told = np.any(np.abs(efforts) > joints.effort)  # when the command came
+            cut = not told and bool(np.any(tau != joints.forces(q, efforts, limited=False)))
             self._constant = None if self.robot.model.gearing.elsewhere else tau
         else:
             assert self._controller is not None
@@ -440,7 +458,7 @@ class Engine:
 
     def _release(self) -> None:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
-        self._commands = Commands(self.commanded, self.settings, self.q)
+        self._commands = Commands(self.commanded, self._interfaces, self.q)
         self._set_out(self.t, self.q, self.v)
 
     def _restart_audit(self) -> None:
