@@ -53,8 +53,9 @@ def controlled_joints(mechanism: Mechanism) -> dict[str, ControlledJoint]:
         for element in parse_xml(extra).findall("joint"):
             name, joint = element.get("name", ""), read_controlled_joint(element)
             first = found.get(name, ControlledJoint({}, {}))
-            commands, initial = joint.commands | first.commands, joint.initial | first.initial
-            found[name] = ControlledJoint(commands, initial)
+            found[name] = ControlledJoint(
+                {**joint.commands, **first.commands}, {**joint.initial, **first.initial}
+            )
     return found
 
 

@@ -109,6 +109,7 @@ class Engine:
         self._start = initial_posture(self.names, self.log) if q0 is None else robot.assemble(q0)
         self.t, self.settings = 0.0, settings or Settings()
         self._interfaces = self._usual_interfaces()
+        self._commands: Commands
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
         self._controller = self.check(self.settings)
@@ -164,7 +165,7 @@ class Engine:
             For another length, or numbers that are not finite, or positions and speeds that no
             joint has; the last command stays.
         """
-        self._take(self.commanded.values(values), self._usual_interfaces())
+        self._take(self.commanded.values(values), self._usual_interfaces(), slice(None))
 
     def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
         """Take a command for some joints, by name; the others keep theirs.
@@ -218,10 +219,15 @@ class Engine:
         values, interfaces = self._commands.present(self.q), [*self._interfaces]
         for row, (kind, value) in wanted.items():
             values[row], interfaces[row] = value, kind
-        self._take(self.commanded.values(values), tuple(interfaces))
+        self._take(self.commanded.values(values), tuple(interfaces), [*wanted])
 
-    def _take(self, given: FloatArray, interfaces: tuple[CommandInterface, ...]) -> None:
-        """Take a command, one number a joint, and what each means."""
+    def _take(
+        self,
+        given: FloatArray,
+        interfaces: tuple[CommandInterface, ...],
+        rows: Sequence[int] | slice,
+    ) -> None:
+        """Take a command, one number a joint, what each means, and the joints that it is for."""
         commands, kinds = self._commands, np.array(interfaces, object)
         if np.any((kinds != "effort") & (np.abs(given) > FARTHEST)):
             raise rd.ShapeError(
@@ -231,11 +237,11 @@ class Engine:
             self.log("busy", "a trajectory is running: the command is ignored")
             return
         if interfaces != self._interfaces:
-            self._check_independent(np.flatnonzero(kinds != "effort"))
+            self._check_independent([k for k, kind in enumerate(interfaces) if kind != "effort"])
             self._interfaces = interfaces
         if commands.motion or interfaces != commands.interfaces:
-            commands = self._commands = Commands(self.commanded, interfaces, self.q)
-        for text in commands.take(self.t, given):
+            commands = self._commands = commands.with_interfaces(interfaces, self.q)
+        for text in commands.take(self.t, given, rows):
             self.log.each(text)
         self._set_out(self.t, self.q, self.v)
 
@@ -383,6 +389,8 @@ class Engine:
         tau = self.commanded.forces(self.q, self._commands.effort)
         if not self._commands.is_fresh and self._controller is not None:
             known[self.commanded.controlled] = False
+        elif self._controller is not None:
+            known[self.commanded.speeds[self._commands.idle]] = False
         return self.q, self.v, unknown, np.where(known, tau, np.nan)
 
     def _observed(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -431,27 +439,47 @@ class Engine:
         if self._commands.is_fresh or self._controller is None:
             efforts = self._commands.effort if self._commands.is_fresh else np.zeros(len(joints))
             tau = joints.forces(q, efforts)
+            idle = joints.speeds[self._commands.idle]
             told = np.any(np.abs(efforts) > joints.effort)  # when the command came
             cut = not told and bool(np.any(tau != joints.forces(q, efforts, limited=False)))
-            self._constant = None if self.robot.model.gearing.elsewhere else tau
+            if self._controller is not None and idle.size:
+                tau = tau.copy()
+                tau[idle] = self._idle_torque(t, q, v)[idle]
+            elif not self.robot.model.gearing.elsewhere:
+                self._constant = tau
         else:
-            assert self._controller is not None
-            wanted, top = np.asarray(self._controller(t, q, v)), joints.effort_along
-            tau = within_motors(self.robot, np.minimum(np.maximum(wanted, -top), top), q)
-            cut = bool(np.any((tau != wanted)[joints.controlled]))
+            tau, cut = self._idle_torque(t, q, v), False
         if cut:
+            self._log_efforts()
+        return tau
+
+    def _idle_torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces of the controller, within the limits of joints and motors."""
+        assert self._controller is not None
+        wanted, top = np.asarray(self._controller(t, q, v)), self.commanded.effort_along
+        tau = within_motors(self.robot, np.minimum(np.maximum(wanted, -top), top), q)
+        if np.any((tau != wanted)[self.commanded.controlled]):
             self._log_efforts()
         return tau
 
     def _expire_stale(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let the controller take over where the last command is too old."""
         commands, timeout = self._commands, self.settings.command_timeout
-        if commands.is_fresh and commands.age(t) > timeout + CLOCK_ROUNDING:
+        if not commands.is_fresh:
+            return
+        late = commands.late(t, timeout + CLOCK_ROUNDING)
+        if not late.any():
+            return
+        efforts, whose = late & commands.is_effort, ""
+        if late[commands.given].all():
             commands.expire(q)
-            self._set_out(t, q, v)
-            if commands.is_effort.any():
-                controller = self.settings.controller
-                self.log("stale", f"no command for {timeout:g} s: {controller} takes over")
+        else:
+            whose = f" of {self.commanded.named(efforts)}"
+            commands.drop(late, q)
+        self._set_out(t, q, v)
+        if efforts.any():
+            text = f"no command{whose} for {timeout:g} s: {self.settings.controller} takes over"
+            self.log(f"stale{whose}", text)
 
     def _log_efforts(self) -> None:
         self.log("effort", "efforts beyond the limits of the joints are cut to them")
