@@ -12,7 +12,9 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 import robodyn as rd
+from robodyn.cli.convert import files_beside
 from robodyn.cli.new.control_joints import ControlJoints
+from robodyn.errors import some_of
 from robodyn.urdf.extensions import refused_by_others
 from robodyn.urdf.write import write
 
@@ -57,6 +59,8 @@ def control_package(robot: rd.Robot, package: str) -> tuple[dict[str, str], list
     joints, name = ControlJoints(robot), _file_name(robot)
     told = [*joints.notes, *refused_by_others(robot.mechanism, strict_tree=True)]
     urdf = _urdf(robot, joints)
+    if beside := files_beside(urdf):
+        told.append(f"not copied, and looked for beside urdf/{name}.urdf: {some_of(beside)}")
     words = {
         "PACKAGE": package,
         "ROBOT": _xml(robot.name),

@@ -110,6 +110,8 @@ class Engine:
         self.t, self.settings = 0.0, settings or Settings()
         self._interfaces = self._usual_interfaces()
         self._commands: Commands
+        #: A command has come for which no joint has set out yet.
+        self._waits = False
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
         self._controller = self.check(self.settings)
@@ -243,7 +245,7 @@ class Engine:
             commands = self._commands = commands.with_interfaces(interfaces, self.q)
         for text in commands.take(self.t, given, rows):
             self.log.each(text)
-        self._set_out(self.t, self.q, self.v)
+        self._constant, self._waits = None, True
 
     def follow(self, content: TrajectoryContent) -> None:
         """Follow a trajectory from now on; one without points stops the joints.
@@ -316,6 +318,7 @@ class Engine:
 
     def _move(self, steps: int) -> int:
         """Move by at most so many steps, in which the same command holds; by how many."""
+        self._start_waiting()
         self._expire_stale(self.t, self.q, self.v)
         commands, h = self._commands, self.settings.step
         tau, count = None, steps
@@ -380,6 +383,7 @@ class Engine:
         Accelerations, and forces that follow from them, are not a number where the posture does
         not determine them, as next to a singular one.
         """
+        self._start_waiting()
         try:
             return self._observed()
         except BREAKDOWNS as error:
@@ -493,12 +497,18 @@ class Engine:
         order = EXPLICIT[self.settings.integrator].order
         self._audit = Audit(self.robot, self.log, order)
 
+    def _start_waiting(self) -> None:
+        """Let joints set out that wait for it: of many commands at one instant the last counts."""
+        if self._waits:
+            self._set_out(self.t, self.q, self.v)
+
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
         driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
         if self._motion is not None:
             self._audit.keep(self._motion)
         self._motion = self._constant = None
+        self._waits = False
         self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:

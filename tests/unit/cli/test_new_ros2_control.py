@@ -142,7 +142,8 @@ GRIPPER = """<robot name="Two Fingers!"><link name="base"/>{}
 <ros2_control name="old" type="system"><hardware><plugin>gz/X</plugin></hardware>
 <joint name="left"><command_interface name="position"/><state_interface name="position">
 <param name="initial_value">0.05</param></state_interface></joint></ros2_control></robot>"""
-FINGER = """<link name="{}"><inertial><mass value="1"/>
+FINGER = """<link name="{}"><visual><geometry><mesh filename="finger.stl"/></geometry></visual>
+<inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>"""
 
 
@@ -150,6 +151,9 @@ def test_the_control_of_a_file_is_replaced_and_its_start_kept(tmp_path, capsys):
     source = tmp_path / "gripper.urdf"
     source.write_text(GRIPPER.format(FINGER.format("l") + FINGER.format("r")))
     folder = write(tmp_path / "fingers", source)
+    assert "not copied, and looked for beside urdf/two_fingers.urdf: finger.stl" in (
+        capsys.readouterr().out
+    )
     text = expanded(folder)
     assert text.count("<ros2_control") == 1 and "gz/X" not in text
     assert TopicHardware(text).names == ["left"]
