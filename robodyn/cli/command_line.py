@@ -18,7 +18,7 @@ from robodyn.errors import RobodynError
 #: What the commands do, in the order of ``robodyn --help``. Each has a module, in a folder of its
 #: own or here, that is imported when used: importing all takes longer than many commands.
 COMMANDS = {
-    "new": "make a starter project: a robot, a program, a README",
+    "new": "make a starter project (a robot, a program, a README), or a package for ros2_control",
     "check": "validate URDF files; exit status 2 if one is bad",
     "info": "print tree, masses, limits, degrees of freedom",
     "sim": "simulate a robot: table and picture",

@@ -87,7 +87,12 @@ def _losses(source: str, out: Path, mechanism: Mechanism, warned: list[Any]) -> 
     shapes = "".join(text for link in mechanism.links for text in link.extras)
     if kind in LOST and not shapes:
         yield f"{kind}: {LOST[kind]}"
-    beside = [*dict.fromkeys(re.findall(r'filename="([^"/:][^":]*)"', shapes))]
+    beside = files_beside(shapes)
     elsewhere = Path(mechanism.file or "").parent.resolve() != out.parent.resolve()
     if beside and elsewhere and out.suffix == ".urdf":
         yield f"not copied, and looked for beside the new file: {some_of(beside)}"
+
+
+def files_beside(text: str) -> list[str]:
+    """Names of files in a description that are looked for beside it."""
+    return [*dict.fromkeys(re.findall(r'filename="([^"/:][^":]*)"', text))]

@@ -21,6 +21,7 @@ from robodyn.description.possible import LARGEST
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
+from robodyn.urdf.ros2_control import read_controlled_joint, takes_no_commands
 
 #: Type of a transmission that is given by its matrix.
 GENERAL = "robodyn/Transmission"
@@ -133,14 +134,18 @@ class _Actuation:
             self.read_transmission(transmission)
         for joint in element.findall("joint"):
             name = joint.get("name", "")
+            read_controlled_joint(joint, self._reader.warn)
             if joint.find("command_interface") is None:
                 continue
-            if name in self._joints:
-                self.actuators.setdefault(name, Actuator(name=name))
-            else:
+            if name not in self._joints:
                 shown = repr(joint.get("name"))
                 warning = f"<joint> {shown} is no joint of the robot: not driven"
                 self._reader.warn(joint, warning)
+            elif takes_no_commands(joint, self._joints[name]):
+                warning = f"<joint> {name!r} follows another by <mimic>: its command_interface is"
+                self._reader.warn(joint, f'{warning} no motor, unless it says mimic="false"')
+            else:
+                self.actuators.setdefault(name, Actuator(name=name))
 
     def read_transmission(self, element: Element) -> None:
         """One motor on one joint, or several that are coupled."""

@@ -24,6 +24,7 @@ collect_ignore = (
         "test_ros_bad_input.py",
         "test_ros_listener.py",
         "test_ros_node.py",
+        "test_ros_topic_hardware.py",
     ]
 )
 

@@ -195,7 +195,7 @@ class Audit:
             self._log("energy", f"{text} there: lower the parameter step")
         if robot.nc:
             singular = passage(Samples(robot, t, q, v, a, tau, self._driven))
-            if singular is not None:
+            if singular:
                 self._log("singular", f"{singular}; it has gone on in one of the ways")
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.errors import some_of
 from robodyn.model.joint_info import part_names
 from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.ros.engine.messages import StateNames
@@ -34,7 +35,9 @@ class CommandedJoints:
     lower, upper (n,) [rad, m]: Limits of position, of the joint and of those that follow it by
         ``<mimic>``.
     top_speed (n,) [rad/s, m/s]: The same of speed; infinite where the file says none.
-    effort (n,) [N m, N]: Limits of the joint and its motor, infinite where the file says none.
+    effort (n,) [N m, N]: Limits of the joint, its motor and its commands, infinite where the file
+        says none.
+    controlled_joints: What ``<ros2_control>`` of the file says of joints, by name.
     Raises UnknownNameError, ShapeError: For joints that the robot does not have, or named twice.
     """
 
@@ -43,6 +46,8 @@ class CommandedJoints:
         self.nv = robot.nv
         places = _motors_elsewhere(robot)
         self._own = [name for name in names.names if names.is_own(name)]
+        self._known = {*names.names, *names.told, *names.multi}
+        self.controlled_joints = names.controlled_joints
         default = tuple(places) or names.motors
         self.names = default if joints is None else tuple(joints)
         if len({*self.names}) < len(self.names):
@@ -57,6 +62,9 @@ class CommandedJoints:
         self._elsewhere = self.motors >= 0
         self.effort = own_effort_bounds(robot)[self.speeds]
         self.effort[self._elsewhere] = motor_joint_bounds(robot)[self.motors[self._elsewhere]]
+        for k, name in enumerate(self.names):
+            if tagged := self.controlled_joints.get(name):
+                self.effort[k] = min(self.effort[k], tagged.top("effort"))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -115,11 +123,19 @@ class CommandedJoints:
                 f"alone; give joints= of its coordinates ({', '.join(self._own)}){tree}"
             )
 
+    def named(self, rows: ArrayLike) -> str:
+        """Names of some of them, as a mask, shape (n,)."""
+        return some_of([self.names[k] for k in np.flatnonzero(rows)])
+
     def row(self, name: str) -> int:
         """Where a joint stands in a command. Raises `UnknownNameError`."""
         if name not in self.names:
             raise rd.UnknownNameError("commanded joint", name, self.names)
         return self.names.index(name)
+
+    def is_joint(self, name: str) -> bool:
+        """Whether a name is one of a scalar coordinate or a joint, commanded or not."""
+        return name in self._known or name in self._robot.joints
 
     def values(self, command: ArrayLike) -> FloatArray:
         """A command as an array, one finite number a joint. Raises `ShapeError`."""

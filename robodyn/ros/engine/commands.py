@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.literals import CommandInterface
 from robodyn.ros.engine.command_path import CommandPath
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
@@ -23,51 +25,91 @@ class Commands:
 
     Called with a time they are the reference of a controller.
 
-    settings: Whose ``interfaces`` say what numbers mean.
+    interfaces: What numbers mean, one for each joint.
     q (nq,): Where the robot is.
     is_effort, is_position (n,): What a number means; else it is a speed.
     is_fresh: A command came, and has not expired.
+    given (n,): Joints of fresh commands.
     effort (n,) [N m, N]: Zero for joints that get positions or speeds.
     motion: The trajectory that is followed, or was last.
     moved_rows: Where its joints stand in a command.
     """
 
-    def __init__(self, joints: CommandedJoints, settings: Settings, q: FloatArray) -> None:
-        self._joints = joints
-        interfaces = np.array(settings.spread("interfaces", len(joints)), object)
-        self.is_effort, self.is_position = interfaces == "effort", interfaces == "position"
+    def __init__(
+        self, joints: CommandedJoints, interfaces: Sequence[CommandInterface], q: FloatArray
+    ) -> None:
+        self._joints, self.interfaces = joints, tuple(interfaces)
+        kinds = np.array(self.interfaces, object)
+        self.is_effort, self.is_position = kinds == "effort", kinds == "position"
         self.is_fresh, self.effort = False, np.zeros(len(joints))
         self.motion: Motion | None = None
         self.moved_rows: Rows = np.zeros(0, int)
-        self._motion_start = self._came_at = -math.inf
+        self._motion_start, self._came_at = -math.inf, np.full(len(joints), -math.inf)
+        self.given = np.zeros(len(joints), bool)
         self._position = np.where(self.is_position, q[joints.coordinates], np.nan)
         self._speed = np.zeros(len(joints))
         self._held = q.copy()
 
-    def take(self, t: float, given: FloatArray) -> bool:
-        """Take a command, one number a joint; whether its positions lie within the limits."""
-        inside = np.clip(given, self._joints.lower, self._joints.upper)
+    def with_interfaces(self, interfaces: Sequence[CommandInterface], q: FloatArray) -> Commands:
+        """Commands of other kinds, which still hold for the same joints."""
+        others = Commands(self._joints, interfaces, q)
+        others.given, others._came_at = self.given.copy(), self._came_at.copy()
+        return others
+
+    def take(self, t: float, given: FloatArray, rows: Sequence[int] | slice) -> list[str]:
+        """Take a command, one number a joint; what is to be told of numbers beyond limits.
+
+        rows: The joints that it is for; the others have the numbers that hold for them.
+        """
+        joints, is_speed = self._joints, ~(self.is_effort | self.is_position)
+        inside = np.clip(given, joints.lower, joints.upper)
         self.effort = np.where(self.is_effort, given, 0.0)
         self._position = np.where(self.is_position, inside, np.nan)
         self._speed = np.where(self.is_position, 0.0, given)
-        self.is_fresh, self._came_at = True, t
-        return not np.any(self.is_position & (inside != given))
+        self.is_fresh, self.given[rows], self._came_at[rows] = True, True, t
+        beyond = {
+            "positions": self.is_position & (inside != given),
+            "speeds": is_speed & (np.abs(given) > joints.top_speed),
+            "efforts": self.is_effort & (np.abs(given) > joints.effort),
+        }
+        return [
+            f"{what} beyond the limits of {joints.named(rows)} are cut to them"
+            for what, rows in beyond.items()
+            if rows.any()
+        ]
 
     def follow(self, t: float, motion: Motion, rows: Rows, q: FloatArray) -> None:
         """Follow a trajectory of some joints from now on."""
         self._hold_moved_joints(q)
         self.motion, self.moved_rows, self._motion_start = motion, rows, t
-        self.is_fresh, self._held = False, q.copy()
-        self._speed = np.zeros(len(self._joints))
+        self._forget(q)
 
     def expire(self, q: FloatArray) -> None:
         """Commanded speeds end, and the controller holds the robot where it is."""
+        self._forget(q)
+
+    def drop(self, rows: NDArray[np.bool_], q: FloatArray) -> None:
+        """The same for some joints, while commands of others go on."""
+        self.given[rows], self.effort[rows], self._speed[rows] = False, 0.0, 0.0
+        at = self._joints.coordinates[rows & (self._joints.coordinates >= 0)]
+        self._held[at] = q[at]
+
+    def _forget(self, q: FloatArray) -> None:
         self.is_fresh, self._held = False, q.copy()
-        self._speed = np.zeros(len(self._joints))
+        self._speed, self.given = np.zeros(len(self._joints)), np.zeros(len(self._joints), bool)
 
     def age(self, t: float) -> float:
-        """How old the last command is [s]."""
-        return t - self._came_at
+        """How old the oldest fresh command is [s]."""
+        return t - float(self._came_at[self.given].min(initial=t))
+
+    def late(self, t: float, timeout: float) -> NDArray[np.bool_]:
+        """Joints whose commands are older than a time [s], shape (n,)."""
+        return np.asarray(self.given & (t - self._came_at > timeout))
+
+    @property
+    def idle(self) -> NDArray[np.bool_]:
+        """Joints that get efforts and have no fresh command, shape (n,)."""
+        return np.asarray(self.is_effort & ~self.given & (self._joints.coordinates >= 0))
 
     def is_under_way(self, t: float) -> bool:
         """Whether a trajectory has not come to its end."""

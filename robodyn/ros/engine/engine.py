@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
+from robodyn.literals import CommandInterface
 from robodyn.model.virtual_work import joint_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
+from robodyn.ros.engine.initial_posture import initial_posture
+from robodyn.ros.engine.joint_commands import Wanted, read_joint_commands
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.path_limits import rehearse
 from robodyn.ros.engine.settings import Settings
@@ -53,7 +56,8 @@ class Engine:
     joints : names, optional
         The joints that ``command`` moves, in its order. Default: those with motors.
     q0 : array_like, shape (nq,), optional
-        Where it starts and where ``reset`` puts it. Default: neutral.
+        Where it starts and where ``reset`` puts it. Default: the initial values of
+        ``<ros2_control>``, where the file has them, and else neutral.
     log : ThrottledLogger, optional
         Where warnings go. Default: nowhere.
 
@@ -102,8 +106,12 @@ class Engine:
         self.log = log or ThrottledLogger(lambda text: None)
         self.commanded = CommandedJoints(self.names, joints)
         self.joints = self.commanded.names
-        self._start = robot.neutral() if q0 is None else robot.assemble(q0)
+        self._start = initial_posture(self.names, self.log) if q0 is None else robot.assemble(q0)
         self.t, self.settings = 0.0, settings or Settings()
+        self._interfaces = self._usual_interfaces()
+        self._commands: Commands
+        #: A command has come for which no joint has set out yet.
+        self._waits = False
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
         self._controller = self.check(self.settings)
@@ -129,6 +137,7 @@ class Engine:
         self._controller, self.settings = controller, settings
         self._restart_audit()
         if changed:
+            self._interfaces = self._usual_interfaces()
             self._release()
         else:
             self._set_out(self.t, self.q, self.v)
@@ -146,7 +155,7 @@ class Engine:
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
-        self.q = self._start.copy()
+        self.q, self._interfaces = self._start.copy(), self._usual_interfaces()
         self._rest()
 
     def command(self, values: ArrayLike) -> None:
@@ -158,26 +167,14 @@ class Engine:
             For another length, or numbers that are not finite, or positions and speeds that no
             joint has; the last command stays.
         """
-        given, commands = self.commanded.values(values), self._commands
-        if np.any(~commands.is_effort & (np.abs(given) > FARTHEST)):
-            raise rd.ShapeError(
-                f"a command holds positions or speeds beyond {FARTHEST:g}", name="command"
-            )
-        if commands.is_under_way(self.t):
-            self.log("busy", "a trajectory is running: the command is ignored")
-            return
-        if commands.motion:
-            self._release()
-        if not self._commands.take(self.t, given):
-            self.log("limit", "positions beyond the limits of the joints are cut to them")
-        self._set_out(self.t, self.q, self.v)
+        self._take(self.commanded.values(values), self._usual_interfaces(), slice(None))
 
     def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
         """Take a command for some joints, by name; the others keep theirs.
 
         Raises
         ------
-        UnknownNameError, ShapeError
+        UnknownNameError, ShapeError, ActuationError
             The last command stays.
         """
         given = np.asarray(values, float)
@@ -189,40 +186,66 @@ class Engine:
                 given=given.shape,
                 expected=(len(names),),
             )
-        command = self._commands.present(self.q)
-        for name, value in zip(names, given, strict=True):
-            command[self.commanded.row(name)] = value
-        self.command(command)
+        rows, usual = [self.commanded.row(name) for name in names], self._usual_interfaces()
+        self._take_some({row: (usual[row], x) for row, x in zip(rows, given, strict=True)})
 
     def command_by_interface(
         self, names: Sequence[str], position: ArrayLike, velocity: ArrayLike, effort: ArrayLike
     ) -> None:
-        """Take the command of a JointState: from the array of each joint's interface.
+        """Take the command of a JointState: what has a number there, as what it is.
 
-        Joints whose number there is not a number (NaN) keep what they are commanded.
+        Joints without a number (NaN, or an empty array) keep what they are commanded. Of several
+        numbers for a joint, that of its interface in ``settings`` counts, else the first.
 
         Raises
         ------
-        UnknownNameError, ShapeError
+        UnknownNameError, ShapeError, ActuationError
             The last command stays.
         """
-        given = {"position": position, "velocity": velocity, "effort": effort}
-        arrays = {kind: np.asarray(x, float) for kind, x in given.items()}
-        interfaces = self.settings.spread("interfaces", len(self.joints))
-        wanted: dict[str, float] = {}
-        for k, name in enumerate(names):
-            kind = interfaces[self.commanded.row(name)]
-            numbers = arrays[kind]
-            if len(numbers) != len(names):
-                raise rd.ShapeError(
-                    f"{len(numbers)} numbers in {kind} for {len(names)} names", name=kind
-                )
-            if name in wanted:
-                raise rd.ShapeError(f"{name} is named twice", name="name")
-            wanted[name] = float(numbers[k])
-        known = {name: x for name, x in wanted.items() if not np.isnan(x)}
-        if known or not names:
-            self.command_some([*known], [*known.values()])
+        arrays: dict[CommandInterface, ArrayLike] = {
+            "position": position, "velocity": velocity, "effort": effort
+        }  # fmt: skip
+        usual = self._usual_interfaces()
+        wanted, notes = read_joint_commands(self.commanded, usual, names, arrays)
+        if wanted:
+            self._take_some(wanted)
+        for text in notes:
+            self.log.each(text)
+
+    def _usual_interfaces(self) -> tuple[CommandInterface, ...]:
+        """What numbers for each joint mean by the settings."""
+        return self.settings.spread("interfaces", len(self.joints))
+
+    def _take_some(self, wanted: Wanted) -> None:
+        """Take commands for some joints; the others keep theirs, and what these mean."""
+        values, interfaces = self._commands.present(self.q), [*self._interfaces]
+        for row, (kind, value) in wanted.items():
+            values[row], interfaces[row] = value, kind
+        self._take(self.commanded.values(values), tuple(interfaces), [*wanted])
+
+    def _take(
+        self,
+        given: FloatArray,
+        interfaces: tuple[CommandInterface, ...],
+        rows: Sequence[int] | slice,
+    ) -> None:
+        """Take a command, one number a joint, what each means, and the joints that it is for."""
+        commands, kinds = self._commands, np.array(interfaces, object)
+        if np.any((kinds != "effort") & (np.abs(given) > FARTHEST)):
+            raise rd.ShapeError(
+                f"a command holds positions or speeds beyond {FARTHEST:g}", name="command"
+            )
+        if commands.is_under_way(self.t):
+            self.log("busy", "a trajectory is running: the command is ignored")
+            return
+        if interfaces != self._interfaces:
+            self._check_independent([k for k, kind in enumerate(interfaces) if kind != "effort"])
+            self._interfaces = interfaces
+        if commands.motion or interfaces != commands.interfaces:
+            commands = self._commands = commands.with_interfaces(interfaces, self.q)
+        for text in commands.take(self.t, given, rows):
+            self.log.each(text)
+        self._constant, self._waits = None, True
 
     def follow(self, content: TrajectoryContent) -> None:
         """Follow a trajectory from now on; one without points stops the joints.
@@ -246,7 +269,7 @@ class Engine:
         exact = rows if self.settings.drives_along_trajectories else ()
         self._check_independent([*np.setdiff1d(driven, rows), *exact])
         if self.settings.drives_along_trajectories:
-            commands = Commands(self.commanded, self.settings, self.q)
+            commands = Commands(self.commanded, self._interfaces, self.q)
             commands.follow(self.t, motion, rows, self.q)
             paths = Driven(self.robot.nv, commands.paths(self.t, self.q, self.v, self.settings))
             at = self.t, self.q, self.v
@@ -270,9 +293,11 @@ class Engine:
             self.command_by_interface(message.name, *arrays)
         else:
             self.follow(TrajectoryContent.of_message(message))
+        if kind != NUMBERS:
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            if text := out_of_time(stamp, now):
-                self.log("stamp", text)
+            what = "command" if kind == JOINT_STATE else "trajectory"
+            if text := out_of_time(stamp, now, what):
+                self.log(f"stamp of {what}", text)
 
     # -- moving ---------------------------------------------------------------------------------
 
@@ -293,6 +318,7 @@ class Engine:
 
     def _move(self, steps: int) -> int:
         """Move by at most so many steps, in which the same command holds; by how many."""
+        self._start_waiting()
         self._expire_stale(self.t, self.q, self.v)
         commands, h = self._commands, self.settings.step
         tau, count = None, steps
@@ -357,6 +383,7 @@ class Engine:
         Accelerations, and forces that follow from them, are not a number where the posture does
         not determine them, as next to a singular one.
         """
+        self._start_waiting()
         try:
             return self._observed()
         except BREAKDOWNS as error:
@@ -366,6 +393,8 @@ class Engine:
         tau = self.commanded.forces(self.q, self._commands.effort)
         if not self._commands.is_fresh and self._controller is not None:
             known[self.commanded.controlled] = False
+        elif self._controller is not None:
+            known[self.commanded.speeds[self._commands.idle]] = False
         return self.q, self.v, unknown, np.where(known, tau, np.nan)
 
     def _observed(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -414,38 +443,64 @@ class Engine:
         if self._commands.is_fresh or self._controller is None:
             efforts = self._commands.effort if self._commands.is_fresh else np.zeros(len(joints))
             tau = joints.forces(q, efforts)
-            cut = bool(np.any(tau != joints.forces(q, efforts, limited=False)))
-            self._constant = None if self.robot.model.gearing.elsewhere else tau
+            idle = joints.speeds[self._commands.idle]
+            told = np.any(np.abs(efforts) > joints.effort)  # when the command came
+            cut = not told and bool(np.any(tau != joints.forces(q, efforts, limited=False)))
+            if self._controller is not None and idle.size:
+                tau = tau.copy()
+                tau[idle] = self._idle_torque(t, q, v)[idle]
+            elif not self.robot.model.gearing.elsewhere:
+                self._constant = tau
         else:
-            assert self._controller is not None
-            wanted, top = np.asarray(self._controller(t, q, v)), joints.effort_along
-            tau = within_motors(self.robot, np.minimum(np.maximum(wanted, -top), top), q)
-            cut = bool(np.any((tau != wanted)[joints.controlled]))
+            tau, cut = self._idle_torque(t, q, v), False
         if cut:
+            self._log_efforts()
+        return tau
+
+    def _idle_torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces of the controller, within the limits of joints and motors."""
+        assert self._controller is not None
+        wanted, top = np.asarray(self._controller(t, q, v)), self.commanded.effort_along
+        tau = within_motors(self.robot, np.minimum(np.maximum(wanted, -top), top), q)
+        if np.any((tau != wanted)[self.commanded.controlled]):
             self._log_efforts()
         return tau
 
     def _expire_stale(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let the controller take over where the last command is too old."""
         commands, timeout = self._commands, self.settings.command_timeout
-        if commands.is_fresh and commands.age(t) > timeout + CLOCK_ROUNDING:
+        if not commands.is_fresh:
+            return
+        late = commands.late(t, timeout + CLOCK_ROUNDING)
+        if not late.any():
+            return
+        efforts, whose = late & commands.is_effort, ""
+        if late[commands.given].all():
             commands.expire(q)
-            self._set_out(t, q, v)
-            if commands.is_effort.any():
-                controller = self.settings.controller
-                self.log("stale", f"no command for {timeout:g} s: {controller} takes over")
+        else:
+            whose = f" of {self.commanded.named(efforts)}"
+            commands.drop(late, q)
+        self._set_out(t, q, v)
+        if efforts.any():
+            text = f"no command{whose} for {timeout:g} s: {self.settings.controller} takes over"
+            self.log(f"stale{whose}", text)
 
     def _log_efforts(self) -> None:
         self.log("effort", "efforts beyond the limits of the joints are cut to them")
 
     def _release(self) -> None:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
-        self._commands = Commands(self.commanded, self.settings, self.q)
+        self._commands = Commands(self.commanded, self._interfaces, self.q)
         self._set_out(self.t, self.q, self.v)
 
     def _restart_audit(self) -> None:
         order = EXPLICIT[self.settings.integrator].order
         self._audit = Audit(self.robot, self.log, order)
+
+    def _start_waiting(self) -> None:
+        """Let joints set out that wait for it: of many commands at one instant the last counts."""
+        if self._waits:
+            self._set_out(self.t, self.q, self.v)
 
     def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
@@ -453,6 +508,7 @@ class Engine:
         if self._motion is not None:
             self._audit.keep(self._motion)
         self._motion = self._constant = None
+        self._waits = False
         self._stepper = Stepper(loads_on(self.robot, driven), self.settings.integrator)
 
     def _check_independent(self, rows: Sequence[int]) -> None:

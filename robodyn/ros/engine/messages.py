@@ -22,6 +22,7 @@ from robodyn.description.couplings import with_couplings
 from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
+from robodyn.urdf.ros2_control import controlled_joints
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +155,8 @@ class StateNames:
 
     def __init__(self, robot: rd.Robot) -> None:
         self.robot = robot
+        #: What ``<ros2_control>`` of its file says of joints, by name.
+        self.controlled_joints = controlled_joints(robot.mechanism)
         #: Of each: where it stands in q and v, factor and offset to these, whether it is its own.
         rows: dict[str, tuple[int, int, float, float, bool]] = {}
         flat = [n for n in robot.joint_names if robot.joints[n].kind.coordinates.flat]
@@ -251,12 +254,18 @@ class StateNames:
     def limits(self, name: str) -> tuple[float, float, float]:
         """Lower and upper limit and top speed of a scalar coordinate that is the robot's own.
 
-        They are those of the joint, and of the joints that follow it by a factor.
+        They are those of the joint, of its commands by ``<ros2_control>``, and of the joints that
+        follow it by a factor.
         """
         at, of_speed = self.coordinate(name), self.speed(name)
         robot = self.robot
         lower, upper = float(robot.lower_limits[at]), float(robot.upper_limits[at])
         top = float(speed_bounds(robot)[of_speed])
+        if tagged := self.controlled_joints.get(name):
+            low, high = tagged.range("position")
+            if max(low, lower) <= min(high, upper):
+                lower, upper = max(low, lower), min(high, upper)
+            top = min(top, tagged.top("velocity"))
         for follower in self.followers(name):
             joint, place = robot.joints[follower], self._place[follower]
             factor, offset = float(self._factor[place]), float(self._offset[place])

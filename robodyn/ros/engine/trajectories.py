@@ -278,12 +278,12 @@ def _polynomial(times: FloatArray, x: FloatArray, dx: FloatArray, ddx: FloatArra
     return PPoly(np.stack([p / h ** (degree - k) for k, p in enumerate(powers)]), times)
 
 
-def out_of_time(stamp: int, now: int) -> str:
-    """Warning about the time stamp [ns] of a trajectory; empty if it means now."""
+def out_of_time(stamp: int, now: int, what: str = "trajectory") -> str:
+    """Warning about the time stamp [ns] of a message; empty if it means now."""
     away = 1e-9 * (stamp - now)
     if not stamp or abs(away) < NOW:
         return ""
     return (
-        f"a trajectory is stamped {abs(away):.3g} s {'ahead' if away > 0 else 'ago'}; it starts "
+        f"a {what} is stamped {abs(away):.3g} s {'ahead' if away > 0 else 'ago'}; it starts "
         "when it comes"
     )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import robodyn as rd
+from robodyn.bags.messages import JOINT_STATE
 from robodyn.ros.engine.engine import INPUTS, Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
 from robodyn.ros.engine.sizes import check_command, check_trajectory
@@ -14,6 +15,9 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message_class, quality, rclpy
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
+
+#: Largest number of messages that wait where each may be of other joints, from another sender.
+SENDERS = 10
 
 
 class SimulationOnNode:
@@ -134,9 +138,10 @@ class SimulationOnNode:
         node, group = self._node, _polled_group()
         subscriptions = {
             topic: node.create_subscription(
-                message_class(kind), topic, lambda _: None, quality(1), callback_group=group
+                message_class(kind), topic, lambda _: None, quality(depth), callback_group=group
             )
             for topic, kind in INPUTS.items()
+            for depth in (SENDERS if kind == JOINT_STATE else 1,)
         }
         trigger = message_class("std_srvs/srv/Trigger")
         services = [
@@ -147,15 +152,18 @@ class SimulationOnNode:
         return subscriptions, services
 
     def _poll(self, *, use: bool = True) -> None:
-        """Take the newest message of each topic, and drop older ones.
+        """Take the newest messages of each topic, and drop older ones.
 
         Their bytes are taken: what is too large must not be made objects of Python.
         """
         for topic, subscription in self._subscriptions.items():
-            with subscription.handle:
-                newest = subscription.handle.take_message(subscription.msg_type, True)
-            if newest is not None and use:
-                self._take(topic, newest[0], subscription.msg_type)
+            for _ in range(SENDERS):
+                with subscription.handle:
+                    oldest = subscription.handle.take_message(subscription.msg_type, True)
+                if oldest is None:
+                    break
+                if use:
+                    self._take(topic, oldest[0], subscription.msg_type)
 
     def _take(self, topic: str, data: bytes, kind: Any) -> None:
         from rclpy.serialization import deserialize_message

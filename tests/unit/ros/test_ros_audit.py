@@ -7,6 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.ros import Engine, Settings
+from robodyn.ros.engine.audit import TOGETHER
 from robodyn.ros.engine.pacing import Stamps
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
@@ -52,6 +53,13 @@ def test_states_under_hostile_efforts_are_those_that_can_be(name):
         done += max(1e-3 * float(tau @ (v + made.v[speeds])), 0.0)
         assert kinetic <= 3.0 * (done + np.ptp(heights)) + 1e-2
     assert any("leaves a limit" in text or "broke down" in text for text in said), said
+
+
+def test_nothing_is_told_of_a_closed_linkage_that_holds_still():
+    """For so many steps that all is examined, singular postures too."""
+    made, said = engine("four_bar", controller="gravity")
+    made.advance(2 * TOGETHER)
+    assert said == []
 
 
 def test_energy_that_comes_from_nowhere_ends_a_motion():
