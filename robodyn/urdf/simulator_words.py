@@ -98,7 +98,8 @@ class SimulatorWords:
         file = (element.get("filename") or "").lower()
         joint, leader = (_text_of(element, tag) for tag in ("joint", "mimicJoint"))
         if "mimic" in file and joint and leader:
-            followers = [x for x in above.getparent().iter("joint") if x.find("mimic") is not None]
+            joints = root.iter("joint") if (root := above.getparent()) is not None else ()
+            followers = [x for x in joints if x.find("mimic") is not None]
             if joint not in [x.get("name") for x in followers]:
                 values = {"multiplier": "1", "offset": "0"}
                 law = [f'{x}="{_text_of(element, x) or usual}"' for x, usual in values.items()]

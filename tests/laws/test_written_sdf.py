@@ -163,7 +163,10 @@ def test_joints_called_as_links_or_as_the_joint_to_the_world(tmp_path):
     first, second, *others = scara.joints
     first = dataclasses.replace(first, name=first.child)
     second = dataclasses.replace(second, name="world_fixed", mimic=Mimic(first.name, -0.5, 0.2))
-    robot = rd.load(dataclasses.replace(scara, joints=(first, second, *others)))
+    renamed = dict(zip(("shoulder", "elbow"), (first.name, second.name), strict=True))
+    motors = tuple((renamed.get(name, name), motor) for name, motor in scara.actuators)
+    joints = (first, second, *others)
+    robot = rd.load(dataclasses.replace(scara, joints=joints, actuators=motors))
     path, lost = written(robot, tmp_path)
     assert any(f"is called {first.name + '_joint'!r}" in line for line in lost)
     again = loaded(path)

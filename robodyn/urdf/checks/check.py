@@ -114,6 +114,10 @@ def check(reading: Reading) -> None:
     if not found:
         mechanism, found = _without_bad_mimics(mechanism)
     if sound:
+        movers = [joint.name for joint in mechanism.movers]
+        motors = [name for name, _ in mechanism.actuators if name not in movers]
+        where = f"{mechanism.name!r}, which has a motor there"
+        found += [UnknownNameError("joint", name, movers, where) for name in motors]
         problems = graph_problems(mechanism)
         found += problems
         sound = not problems

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,10 @@ def test_parts_that_are_not_there_are_told():
     for name in ("hook[[3]]", "hook[1]", "hook[[99999999999]]"):
         with pytest.raises(rd.UnknownNameError):
             run[name]
+
+
+def test_motors_of_joints_that_are_not_there_are_refused():
+    pendulum = rd.load("double_pendulum").mechanism
+    described = dataclasses.replace(pendulum, actuators=(("wrist", rd.Actuator(torque_limit=1.0)),))
+    with pytest.raises(rd.UnknownNameError, match="no joint 'wrist' in 'double_pendulum', which"):
+        rd.load(described)
