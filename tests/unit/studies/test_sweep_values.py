@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.studies.sweep.grid import grid_of
-from robodyn.studies.sweep.rows import tasks_of
+from robodyn.studies.sweep.rows import share_of, tasks_of
 
 
 def called(values, **options):
@@ -39,7 +39,8 @@ def test_every_combination_the_last_argument_fastest():
 
 
 def test_rows_are_computed_with_the_same_others_whatever_is_done():
-    tasks = [*tasks_of(grid_of({"a": range(7)}, product=True), 2, {0, 3, 4, 5})]
+    grid, every_row = grid_of({"a": range(7)}, product=True), share_of(7, 2, None)
+    tasks = [*tasks_of(grid, every_row, 2, {0, 3, 4, 5})]
     found = [(task.rows, task.arguments["a"].tolist()) for task in tasks]
     assert found == [(range(0, 2), [0, 1]), (range(2, 4), [2, 3]), (range(6, 7), [6])]
 
