@@ -17,7 +17,7 @@ from robodyn.cli.options.ros import (
 from robodyn.cli.options.values import add as add_many
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.relay import DdsRelay
-from robodyn.ros.engine.relay_topics import RelayTopics
+from robodyn.ros.engine.relay_topics import RelayTopics, summary
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.relay import RelayNode
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments,
             signals,
             lambda: RelayNode(robot, name=name, topics=topics, lifecycle=managed),
-            lambda node: node.summary if node else "no joint state answered",
+            lambda node: node.summary if node else summary(0, 0),
         )
     return 0
 

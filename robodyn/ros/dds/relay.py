@@ -41,8 +41,11 @@ class DdsRelay:
 
     def receive(self) -> None:
         """Answer the messages that wait."""
-        for message in self._reader.take(WAITING):
+        taken = self._reader.take(WAITING)
+        start = time.monotonic()
+        for message in taken:
             self.outputs.receive(message)
+        self.outputs.tell_of_delay(time.monotonic() - start)
         for problem in self._reader.unread:
             self._log("bytes", f"joint state not answered: {problem}")
         if self._reader.malformed > self._malformed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,6 +21,10 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 TF = "tf2_msgs/msg/TFMessage"
 #: Most reasons that are counted each by itself.
 MOST_REASONS = 50
+#: Seconds after which it is looked again who listens.
+LOOK = 0.1
+#: Seconds that an answer may be late without a word.
+LATE = 0.2
 #: Messages that wait to be answered; more than this are lost, the oldest first.
 WAITING = 1000
 
@@ -102,6 +107,7 @@ class RelayOutputs:
             name: open_writer(kinds.WRENCH, f"~/joint_wrenches/{topic_name(name)}", False)
             for name in self._offered
         }
+        self._heard, self._wanted, self._look_again = False, list[str](), 0.0
         self._poses = None
         if topics.tf:
             self._poses = TransformMessage(made, relay.links, topics.frame_prefix)
@@ -127,10 +133,19 @@ class RelayOutputs:
         for kind, sentence in found.remarks.items():
             self._log(kind, sentence)
 
+    def tell_of_delay(self, seconds: float) -> None:
+        """Warn if a message had to wait so long [s] to be answered."""
+        if seconds > LATE:
+            self._log(
+                "delay",
+                f"answers come {seconds:.2g} s late: messages come faster than this computer "
+                f"answers them. Of more than {WAITING} that wait the oldest are lost",
+            )
+
     @property
     def summary(self) -> str:
         """What a node says in the end."""
-        return f"{self.answered} of {self.received} joint states answered"
+        return summary(self.answered, self.received)
 
     def _reason(self, error: Exception) -> str:
         """What is wrong, but for its numbers, so that the same is not told of at each message."""
@@ -152,13 +167,23 @@ class RelayOutputs:
         self._states.write(made.joint_state(state.stamp, state.name, *columns))
         if self._poses is not None:
             self._tf.write(self._poses.at(state.stamp, found.poses))
-        if self._multi and self._wide.matched:
+        self._look_who_listens()
+        if self._heard:
             self._publish_multi(found)
-        if len(state.effort) and any(writer.matched for writer in self._wrenches.values()):
+        if len(state.effort) and self._wanted:
             try:
                 self._publish_wrenches(found)
             except rd.RobodynError as error:
                 self._log("loads", f"no wrenches of joints: {error}")
+
+    def _look_who_listens(self) -> None:
+        """Look now and then: to ask for each message takes as long as to answer it."""
+        now = time.monotonic()
+        if now < self._look_again:
+            return
+        self._look_again = now + LOOK
+        self._heard = bool(self._multi and self._wide.matched)
+        self._wanted = [name for name, writer in self._wrenches.items() if writer.matched]
 
     def _publish_multi(self, found: RelayedState) -> None:
         robot, stamp = self.relay.robot, found.state.stamp
@@ -172,11 +197,15 @@ class RelayOutputs:
 
     def _publish_wrenches(self, found: RelayedState) -> None:
         wrenches = found.wrenches(self._offered)  # all of them, for which code is there
-        for name, writer in self._wrenches.items():
-            if writer.matched:
-                x = wrench_content(self.relay.robot, name, wrenches[name], found.state.stamp)
-                frame = self._topics.frame_prefix + x.frame_id
-                writer.write(self._made.wrench(x.stamp, frame, np.append(x.force, x.torque)))
+        for name in self._wanted:
+            x = wrench_content(self.relay.robot, name, wrenches[name], found.state.stamp)
+            frame, columns = self._topics.frame_prefix + x.frame_id, np.append(x.force, x.torque)
+            self._wrenches[name].write(self._made.wrench(x.stamp, frame, columns))
+
+
+def summary(answered: int, received: int) -> str:
+    """What a relay says in the end."""
+    return f"{answered} of {received} joint states answered"
 
 
 class TransformMessage:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
-from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics
+from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics, summary
 from robodyn.ros.engine.sizes import check_command
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import MESSAGES, message_class, optional, quality, rclpy, ros_errors
@@ -82,7 +84,7 @@ class RelayNode:
     @property
     def summary(self) -> str:
         """How many joint states were answered."""
-        return self.relay.outputs.summary if self.relay else "no joint state answered"
+        return self.relay.outputs.summary if self.relay else summary(0, 0)
 
     def spin(self) -> None:
         """Run until ROS shuts down or Ctrl-C."""
@@ -151,9 +153,12 @@ class RelayOnNode:
         self._writers.append(_Writer(self._node.create_publisher(message_class(kind), topic, qos)))
         return self._writers[-1]
 
-    def _received(self, data: bytes) -> None:
+    def _received(self, data: bytes, info: Mapping[str, int]) -> None:
         from rclpy.serialization import deserialize_message
 
+        came = info["received_timestamp"]
+        if came:
+            self.outputs.tell_of_delay(1e-9 * (time.time_ns() - came))
         try:
             check_command(data)
             message = deserialize_message(data, message_class(JOINT_STATE))
