@@ -68,12 +68,12 @@ def _relay_dds(arguments: argparse.Namespace, robot: rd.Robot, topics: RelayTopi
     node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
     try:
         relay = DdsRelay(robot, node, log, topics)
-        print(
-            f"{robot.name}: {node.resolved(topics.states)} is answered on "
-            f"{node.resolved(topics.answers)}; Ctrl-C ends",
-            flush=True,
-        )
         try:
+            print(
+                f"{robot.name}: {node.resolved(topics.states)} is answered on "
+                f"{node.resolved(topics.answers)}; Ctrl-C ends",
+                flush=True,
+            )
             relay.run(arguments.duration)
         except KeyboardInterrupt:
             print()

@@ -24,7 +24,7 @@ MOST_REASONS = 50
 #: Seconds after which it is looked again who listens.
 LOOK = 0.1
 #: Seconds that an answer may be late without a word.
-LATE = 0.2
+LATE = 0.5
 #: Messages that wait to be answered; more than this are lost, the oldest first.
 WAITING = 1000
 
