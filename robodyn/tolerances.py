@@ -190,6 +190,8 @@ WALK_STEP = 1e-8
 #: Loops are closed if the correction still needed is below this [rad, m relative to the lever arms
 #: of the mechanism].
 ASSEMBLY_STEP = 1e-12
+#: A correction below this [rad, m] leaves about its square to the next one.
+LAST_CORRECTION = 1e-8
 #: Gaps that a step leaves [m, rad] and that are not corrected: Newton's method gains nothing.
 LOOP_DRIFT = 1e-12
 #: The same of exported code in single precision, whose residuals are rounded to about 1e-7.
@@ -299,6 +301,9 @@ ZERO_COLUMN = 1e-12
 VISIBLE_EFFECT = 1e-6
 #: Part of the mass that combinations of parameters may leave out and still determine it.
 DETERMINED_MASS = 1e-6
+#: Singular values of loops below this part of the largest may be zero where a search has ended: it
+#: leaves the root of its tolerance where two branches meet.
+SINGULAR_AFTER_SEARCH = 1e-5
 #: Directions with singular values below this part of the largest one change no acceleration.
 STATIONARY_DIRECTION = 1e-7
 #: A search for a rest that gets this near to a singular posture ends there [rad, m].

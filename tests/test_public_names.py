@@ -255,6 +255,7 @@ def test_names_that_are_missing_are_answered_with_where_they_are():
 #: Nodes of ROS, which tests/ros runs behind a real rclpy, the viewer, which tests/view runs in a
 #: real browser, and names that are no class or function.
 WITHOUT_EXAMPLE = {
+    "robodyn.ros.RelayNode",
     "robodyn.ros.SimLifecycleNode",
     "robodyn.ros.SimNode",
     "robodyn.ros.StateListener",

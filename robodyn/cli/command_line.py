@@ -27,6 +27,7 @@ COMMANDS = {
     "compile": "compile functions and a motion, so that programs find them on disk",
     "convert": "write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost",
     "publish": "simulate a robot behind ROS topics",
+    "relay": "complete joint states of driven joints on ROS topics: all joints, tf, loads",
     "bench": "time functions of a robot, beside those of Pinocchio if it is installed",
     "doctor": "check the installation; exit status 2 if something is wrong",
     "completion": "print a script by which a shell completes commands (extra completion)",
@@ -34,7 +35,7 @@ COMMANDS = {
 #: Commands with a folder of their own.
 FOLDERS = ("new", "sim")
 #: Commands that print no report.
-WITHOUT_REPORT = ("view", "publish", "completion")
+WITHOUT_REPORT = ("view", "publish", "relay", "completion")
 #: More about some of them.
 DESCRIPTIONS = {
     "sim": (

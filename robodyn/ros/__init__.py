@@ -13,15 +13,22 @@ from robodyn.ros.engine.messages import (
     WrenchContent,
     wrench_content,
 )
+from robodyn.ros.engine.relay import Relay, RelayedState
+from robodyn.ros.engine.relay_topics import RelayTopics
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
 from robodyn.ros.rclpy.listener import StateListener
 from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
+from robodyn.ros.rclpy.relay import RelayNode
 
 __all__ = [
     "Engine",
     "JointStateContent",
     "Measured",
+    "Relay",
+    "RelayNode",
+    "RelayTopics",
+    "RelayedState",
     "Settings",
     "SimLifecycleNode",
     "SimNode",

@@ -25,6 +25,7 @@ collect_ignore = (
         "test_ros_listener.py",
         "test_ros_node.py",
         "test_ros_topic_hardware.py",
+        "test_ros_relay.py",
     ]
 )
 

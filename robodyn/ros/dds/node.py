@@ -196,11 +196,30 @@ class Reader:
         self.malformed = 0
         #: Why messages of the last call were not read: they were too large.
         self.unread: list[str] = []
+        self._waiting: Any = None
 
     @property
     def matched(self) -> int:
         """Number of matched writers."""
         return len(self._entity.get_matched_publications())
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until there is a message, but no longer than a time [s]; whether there is one."""
+        from cyclonedds.util import duration
+
+        if self._waiting is None:
+            from cyclonedds.core import (
+                InstanceState,
+                ReadCondition,
+                SampleState,
+                ViewState,
+                WaitSet,
+            )
+
+            every = SampleState.NotRead | ViewState.Any | InstanceState.Any
+            self._waiting = WaitSet(self._entity.participant)
+            self._waiting.attach(ReadCondition(self._entity, every))
+        return bool(self._waiting.wait(duration(nanoseconds=max(int(1e9 * seconds), 1))))
 
     def take(self, most: int = 100) -> list[Any]:
         """Messages since the last call, oldest first."""

@@ -75,6 +75,20 @@ JointTrajectory = _struct(
     "trajectory_msgs/JointTrajectory", check_trajectory,
     header=Header, joint_names=sequence[str], points=sequence[JointTrajectoryPoint],
 )  # fmt: skip
+Vector3 = _struct("geometry_msgs/Vector3", x=float64, y=float64, z=float64)
+Quaternion = _struct("geometry_msgs/Quaternion", x=float64, y=float64, z=float64, w=float64)
+Transform = _struct("geometry_msgs/Transform", translation=Vector3, rotation=Quaternion)
+TransformStamped = _struct(
+    "geometry_msgs/TransformStamped", header=Header, child_frame_id=str, transform=Transform
+)
+TFMessage = _struct("tf2_msgs/TFMessage", transforms=sequence[TransformStamped])
+Twist = _struct("geometry_msgs/Twist", linear=Vector3, angular=Vector3)
+Wrench = _struct("geometry_msgs/Wrench", force=Vector3, torque=Vector3)
+WrenchStamped = _struct("geometry_msgs/WrenchStamped", header=Header, wrench=Wrench)
+MultiDOFJointState = _struct(
+    "sensor_msgs/MultiDOFJointState", header=Header, joint_names=sequence[str],
+    transforms=sequence[Transform], twist=sequence[Twist], wrench=sequence[Wrench],
+)  # fmt: skip
 #: Of 16 bytes from ROS Iron on.
 Gid = _struct("rmw_dds_common/Gid", data=array[uint8, 16])
 #: The endpoints of a node.

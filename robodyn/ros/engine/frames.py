@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import own_frame
 from robodyn.joints import fixed as fixed_joint
+from robodyn.joints.common.relative import quaternion_of
 from robodyn.literals import DescriptionForm
 from robodyn.urdf.common.document_kind import URDF, document_kind
 from robodyn.urdf.common.xml import decode, read_bytes
@@ -40,32 +42,60 @@ class Transform:
     rotation: FloatArray
 
 
-def quaternion(R: ArrayLike) -> FloatArray:
-    """Unit quaternion x, y, z, w of a rotation matrix, with w >= 0."""
-    from scipy.spatial.transform import Rotation
-
-    x: FloatArray = Rotation.from_matrix(np.asarray(R, float)).as_quat()
-    return -x if x[3] < 0.0 else x
-
-
 def _transform(parent: str, child: str, X: FloatArray) -> Transform:
-    return Transform(parent, child, X[:3, 3].copy(), quaternion(X[:3, :3]))
+    return Transform(parent, child, X[:3, 3].copy(), quaternion_of(X))
+
+
+class LinkTransforms:
+    """Poses of the children of joints in their parents; joints that close loops are left out.
+
+    fixed: Of fixed joints, instead of those that move.
+    without: Joints that are left out as well.
+    links: Parent and child of each.
+    """
+
+    def __init__(
+        self, robot: rd.Robot, *, fixed: bool = False, without: Collection[str] = ()
+    ) -> None:
+        known = {*robot.link_names}
+        self._robot = robot
+        self.links = tuple(
+            (joint.parent, joint.child)
+            for name, joint in robot.joints.items()
+            if (joint.kind is fixed_joint.KIND) == fixed
+            and not joint.closure
+            and joint.child in known
+            and name not in without
+        )
+        self._frames = (*dict.fromkeys(x for pair in self.links for x in pair if x in known),)
+        place = {name: k for k, name in enumerate(self._frames)}
+        pairs = [(place.get(parent, -1), place[child]) for parent, child in self.links]
+        self._parents, self._children = np.array(pairs, int).reshape(-1, 2).T
+
+    def __call__(self, q: ArrayLike) -> FloatArray:
+        """Translation, and rotation x, y, z, w, of each, shape (n, 7) [m, 1].
+
+        q (nq,)
+        """
+        found = np.empty((len(self.links), 7))
+        if self.links:
+            X = np.empty((len(self._frames) + 1, 4, 4))
+            X[:-1], X[-1] = self._robot.frame_poses(q, frames=self._frames), np.eye(4)
+            before, after = X[self._parents], X[self._children]  # the world has no frame
+            after[:, :3, 3] -= before[:, :3, 3]
+            after[:, :3] = np.swapaxes(before[:, :3, :3], 1, 2) @ after[:, :3]
+            found[:, :3], found[:, 3:] = after[:, :3, 3], quaternion_of(after)
+        return found
+
+    def transforms(self, q: ArrayLike) -> list[Transform]:
+        """The same one by one."""
+        places = zip(self.links, self(q), strict=True)
+        return [Transform(*pair, x[:3], x[3:]) for pair, x in places]
 
 
 def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Transform]:
-    """Pose of each joint's child in its parent; joints that close loops are left out.
-
-    q (nq,)
-    fixed: Of fixed joints, instead of those that move.
-    """
-    links = {*robot.link_names}
-    poses = []
-    for joint in robot.joints.values():
-        if joint.closure or (joint.kind is fixed_joint.KIND) != fixed or joint.child not in links:
-            continue
-        X = robot.frame_pose(q, joint.child, **_within(robot, joint.parent))
-        poses.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
-    return poses
+    """Poses of `LinkTransforms` at one posture, shape (nq,)."""
+    return LinkTransforms(robot, fixed=fixed).transforms(q)
 
 
 def _within(robot: rd.Robot, link: str) -> dict[str, Any]:

@@ -9,11 +9,12 @@ they are, and what it says of them is not read.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
@@ -23,6 +24,9 @@ from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 from robodyn.urdf.ros2_control import controlled_joints
+
+#: Orders of names that are kept, one for each publisher as a rule.
+MOST_ORDERS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,13 @@ class JointStateContent:
     position: FloatArray
     velocity: FloatArray
     effort: FloatArray
+
+    @classmethod
+    def of_message(cls, message: Any) -> JointStateContent:
+        """What a message of ROS or DDS holds."""
+        stamp, names = message.header.stamp, tuple(message.name)
+        columns = message.position, message.velocity, message.effort
+        return cls((stamp.sec, stamp.nanosec), names, *(np.asarray(x, float) for x in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +139,23 @@ class Measured:
     unknown: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Named:
+    """Where the joints of a message stand, by their names.
+
+    rows, places (n,): In the message, and among scalar coordinates, of those that tell coordinates.
+    shown, shown_rows (m,): In what `StateNames.content` gives, and in the message, of all known.
+    missing, unknown: As of `Measured`.
+    """
+
+    rows: NDArray[np.intp]
+    places: NDArray[np.intp]
+    shown: NDArray[np.intp]
+    shown_rows: NDArray[np.intp]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
 class StateNames:
     """The scalar coordinates of a robot by name, mimic joints included.
 
@@ -180,6 +208,7 @@ class StateNames:
         table = np.array([*rows.values()], float).reshape(-1, 5).T.copy()
         self._q, self._v = table[:2].astype(int)
         self._factor, self._offset, self._own = table[2:]
+        self._messages: dict[tuple[str, ...], Named] = {}
 
     def content(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, nanoseconds: int = 0
@@ -200,13 +229,31 @@ class StateNames:
         names = self.names
         if self.told:
             places, speeds = self.robot.joint_positions(q), self.robot.joint_velocities(q, v)
-            position = np.hstack([position, *(places[name] for name in self._others)])
-            velocity = np.hstack([velocity, *(speeds[name] for name in self._others)])
-            effort = np.hstack([effort, np.zeros(len(self.told))])
+            position = self._with_others(position, places)
+            velocity = self._with_others(velocity, speeds)
+            effort = np.append(effort, np.zeros(len(self.told)))
             names = (*names, *self.told)
         return JointStateContent(divmod(int(nanoseconds), 10**9), names, position, velocity, effort)
 
-    def read(self, name: Sequence[str], position: ArrayLike, velocity: ArrayLike = ()) -> Measured:
+    def _with_others(self, own: FloatArray, every: Mapping[str, FloatArray]) -> FloatArray:
+        """Numbers of joints with coordinates, and behind them of those without."""
+        found = np.empty(len(own) + len(self.told))
+        at = len(own)
+        found[:at] = own
+        for name in self._others:
+            x = every[name]
+            found[at : at + x.size] = x
+            at += x.size
+        return found
+
+    def read(
+        self,
+        name: Sequence[str],
+        position: ArrayLike,
+        velocity: ArrayLike = (),
+        *,
+        gaps: bool = False,
+    ) -> Measured:
         """Coordinates and speeds from the arrays of a JointState, whatever their order.
 
         A joint that others mimic is known from any of them.
@@ -216,27 +263,67 @@ class StateNames:
         name : sequence of str
         position, velocity : array_like, shape (len(name),)
             Velocity may be empty: not measured.
+        gaps : bool
+            NaN stands for what was not measured. Default: it is refused.
 
         Raises
         ------
         ShapeError
             For lengths that differ, a name given twice, or numbers that are not finite.
         """
-        x = _column("position", position, len(name))
-        w = _column("velocity", velocity, len(name)) if np.size(velocity) else None
-        twice = {n for n in name if list(name).count(n) > 1} if len({*name}) < len(name) else {}
-        if twice:
-            raise rd.ShapeError(f"named twice: {', '.join(sorted(twice))}", name="name")
-        q, v = np.full(self.robot.nq, np.nan), np.full(self.robot.nv, np.nan)
+        x = read_column("position", position, len(name), gaps)
+        w = read_column("velocity", velocity, len(name), gaps) if np.size(velocity) else None
+        named = self.named(tuple(name))
+        factor, offset = self._factor[named.places], self._offset[named.places]
+        q = np.full(self.robot.nq, np.nan)
+        v = np.full(self.robot.nv, np.nan)
+        _put(q, self._q[named.places], (x[named.rows] - offset) / factor)
+        if w is not None:
+            _put(v, self._v[named.places], w[named.rows] / factor)
+        lost = gaps and np.isnan(x).any()
+        return Measured(q, v, self._missing(q) if lost else named.missing, named.unknown)
+
+    def named(self, name: tuple[str, ...]) -> Named:
+        """Where the joints of a message stand; found once for messages that name the same ones.
+
+        Raises ShapeError: For a name given twice.
+        """
+        known = self._messages.get(name)
+        if known is None:
+            if len(self._messages) >= MOST_ORDERS:
+                self._messages.clear()
+            known = self._messages[name] = self._named(name)
+        return known
+
+    def _named(self, name: tuple[str, ...]) -> Named:
+        if len({*name}) < len(name):
+            twice = sorted({n for n in name if name.count(n) > 1})
+            raise rd.ShapeError(f"named twice: {', '.join(twice)}", name="name")
         known = [(self._place[n], k) for k, n in enumerate(name) if n in self._place]
-        for place, k in sorted(known, reverse=True):  # own coordinates have the last word
-            if self._factor[place]:
-                q[self._q[place]] = (x[k] - self._offset[place]) / self._factor[place]
-                if w is not None:
-                    v[self._v[place]] = w[k] / self._factor[place]
+        # own coordinates have the last word
+        telling = [x for x in sorted(known, reverse=True) if self._factor[x[0]]]
+        places, rows = np.array(telling, int).reshape(-1, 2).T
+        every = {n: k for k, n in enumerate((*self.names, *self.told))}
+        shown = [(every[n], k) for k, n in enumerate(name) if n in every]
+        q = np.full(self.robot.nq, np.nan)
+        q[self._q[places]] = 0.0
+        unknown = tuple(n for n in name if n not in every)
+        at, shown_rows = np.array(shown, int).reshape(-1, 2).T
+        return Named(rows, places, at, shown_rows, self._missing(q), unknown)
+
+    def _missing(self, q: FloatArray) -> tuple[str, ...]:
+        """Scalar coordinates that are NaN, and joints that no JointState tells of."""
         lost = [n for n, k in self._place.items() if self._own[k] and np.isnan(q[self._q[k]])]
-        unknown = tuple(n for n in name if n not in self._place and n not in self.told)
-        return Measured(q, v, (*lost, *self.multi), unknown)
+        return (*lost, *self.multi)
+
+    def forces(self, effort: FloatArray) -> FloatArray:
+        """Generalised forces, shape (nv,), of efforts in the order of `content` [N m, N].
+
+        Those of joints that mimic others act through these; of joints without coordinates, not.
+        """
+        tau = np.zeros(self.robot.nv)
+        np.add.at(tau, self._v, effort[: len(self.names)] * self._factor)
+        return tau
 
     @property
     def motors(self) -> tuple[str, ...]:
@@ -326,7 +413,16 @@ def _mimics(robot: rd.Robot) -> Iterable[tuple[str, str, float, float]]:
             yield name, master.name, factor, offset
 
 
-def _column(what: str, values: ArrayLike, size: int) -> FloatArray:
+def _put(x: FloatArray, at: NDArray[np.intp], values: FloatArray) -> None:
+    """Write values to places; NaN leaves what is there."""
+    lost = np.isnan(values)
+    if lost.any():
+        at, values = at[~lost], values[~lost]
+    x[at] = values
+
+
+def read_column(what: str, values: ArrayLike, size: int, gaps: bool = False) -> FloatArray:
+    """One of the arrays of a JointState, shape (size,); with ``gaps``, NaN may be in it."""
     try:
         column = np.asarray(values, float)
     except (TypeError, ValueError):
@@ -338,6 +434,6 @@ def _column(what: str, values: ArrayLike, size: int) -> FloatArray:
             given=column.shape,
             expected=(size,),
         )
-    if not np.isfinite(column).all():
+    if not (np.isfinite(column).all() or (gaps and not np.isinf(column).any())):
         raise rd.ShapeError(f"{what} holds numbers that are not finite", name=what)
     return column

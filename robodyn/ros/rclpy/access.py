@@ -95,6 +95,7 @@ def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> N
     if not module.ok():
         with ros_errors():
             module.init(args=list(arguments or []))
+            module.get_global_executor()  # one made while a signal shuts ROS down fails aloud
 
 
 def _module(name: str) -> Any:

@@ -127,6 +127,8 @@ class StateListener:
             if measured.unknown:
                 self._log("unknown", f"not of this robot: {', '.join(measured.unknown)}")
             state = self._estimator.complete(measured)
+            if self._estimator.remark:
+                self._log("branch", self._estimator.remark)
             stamp = msg.header.stamp
             tau = self._forces(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)
             efforts = self._commanded.efforts(state.q, np.asarray(tau))

@@ -120,7 +120,7 @@ class SimLifecycleNode:
         self.simulation: SimulationOnNode | None = None
         with ros_errors():
             self.node: Any = LifecycleNode(name)
-        self.node.add_managed_entity(_managed(self))
+        self.node.add_managed_entity(managed(self.configure, lambda: self.simulation, self.forget))
         try:
             with ros_errors():
                 if robot is None:
@@ -166,8 +166,13 @@ class SimLifecycleNode:
             self.simulation = None
 
 
-def _managed(owner: SimLifecycleNode) -> Any:
-    """Callbacks of rclpy for changes of the node's state."""
+def managed(
+    configure: Callable[[], bool], running: Callable[[], Any], forget: Callable[[], None]
+) -> Any:
+    """Callbacks of rclpy for changes of a node's state.
+
+    running: What is started and stopped; ``None`` before ``configure``.
+    """
     from rclpy.lifecycle import ManagedEntity
     from rclpy.lifecycle import TransitionCallbackReturn as Outcome
 
@@ -175,10 +180,10 @@ def _managed(owner: SimLifecycleNode) -> Any:
         return lambda self, state: Outcome.FAILURE if change() is False else Outcome.SUCCESS
 
     changes: dict[str, Callable[[], bool | None]] = {
-        "on_configure": owner.configure,
-        "on_activate": lambda: owner.simulation.start() if owner.simulation else False,
-        "on_deactivate": lambda: owner.simulation.stop() if owner.simulation else None,
-        **dict.fromkeys(("on_cleanup", "on_shutdown", "on_error"), owner.forget),
+        "on_configure": configure,
+        "on_activate": lambda: made.start() if (made := running()) else False,
+        "on_deactivate": lambda: made.stop() if (made := running()) else None,
+        **dict.fromkeys(("on_cleanup", "on_shutdown", "on_error"), forget),
     }
     answers = {name: answering(change) for name, change in changes.items()}
     return type("Managed", (ManagedEntity,), answers)()

@@ -22,6 +22,34 @@ FIXED: Mapping[str, tuple[Any, str]] = {
 }
 
 
+#: What is said where ``publish_tf`` is true without tf2_msgs.
+WITHOUT_TF2 = (
+    "publish_tf:=true needs the messages of tf2_msgs: install "
+    f"ros-{os.environ.get('ROS_DISTRO', '<distro>')}-tf2-msgs of a ROS 2 distribution "
+    "and source its setup.bash (the extra ros has no such package), or let "
+    "publish_tf:=false stand beside a robot_state_publisher"
+)
+
+
+def declare_fixed(node: Any, name: str, value: Any) -> None:
+    """Declare a parameter of `FIXED`, which is read at the start only."""
+    _declare(node, name, value, description=FIXED[name][1], read_only=True)
+
+
+def fixed(node: Any, name: str) -> Any:
+    """What such a parameter is; an empty list is ``None``."""
+    value = node.get_parameter(name).value
+    if name in ("joints", "wrenches"):
+        return [item for item in value if item] or None
+    return value
+
+
+def _declare(node: Any, name: str, value: Any, **described: Any) -> None:
+    if not node.has_parameter(name):
+        descriptor = message_class("rcl_interfaces/msg/ParameterDescriptor")
+        node.declare_parameter(name, value, descriptor(**described))
+
+
 class Parameters:
     """Parameters of a simulation node.
 
@@ -41,27 +69,19 @@ class Parameters:
             value = getattr(settings, field.name)
             self._declare(field.name, list(value) if isinstance(value, tuple) else value)
         for name, (value, _) in FIXED.items():
-            self._declare(name, optional("tf2_msgs") if name == "publish_tf" else value)
+            declare_fixed(node, name, optional("tf2_msgs") if name == "publish_tf" else value)
         names = [field.name for field in dataclasses.fields(settings)]
         given = {name: node.get_parameter(name).value for name in names}
         self.settings = settings.replaced(given)
         if self.fixed("publish_tf") and not optional("tf2_msgs"):
-            raise rd.RobodynError(
-                "publish_tf:=true needs the messages of tf2_msgs: install "
-                f"ros-{os.environ.get('ROS_DISTRO', '<distro>')}-tf2-msgs of a ROS 2 distribution "
-                "and source its setup.bash (the extra ros has no such package), or let "
-                "publish_tf:=false stand beside a robot_state_publisher"
-            )
+            raise rd.RobodynError(WITHOUT_TF2)
         self._refuse_two_clocks(self.sim_time)
         node.add_on_set_parameters_callback(self._allowed)
         node.add_post_set_parameters_callback(self._taken)
 
     def fixed(self, name: str) -> Any:
         """A parameter that is read at the start only; an empty list is ``None``."""
-        value = self._node.get_parameter(name).value
-        if name in ("joints", "wrenches"):
-            return [item for item in value if item] or None
-        return value
+        return fixed(self._node, name)
 
     @property
     def sim_time(self) -> bool:
@@ -69,15 +89,8 @@ class Parameters:
         return bool(self._node.get_parameter("use_sim_time").value)
 
     def _declare(self, name: str, value: Any) -> None:
-        if self._node.has_parameter(name):
-            return
-        descriptor = message_class("rcl_interfaces/msg/ParameterDescriptor")
-        text = NOTES[name] if name in NOTES else FIXED[name][1]
-        fixed = name in FIXED
         # settings are checked by themselves, which takes 100 for 100.0 and one for a list of one
-        self._node.declare_parameter(
-            name, value, descriptor(description=text, read_only=fixed, dynamic_typing=not fixed)
-        )
+        _declare(self._node, name, value, description=NOTES[name], dynamic_typing=True)
 
     def _refuse_two_clocks(self, sim_time: bool) -> None:
         if sim_time and self.fixed("publish_clock"):

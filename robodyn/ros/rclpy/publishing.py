@@ -12,7 +12,14 @@ from robodyn.bags import messages
 from robodyn.bags.messages import Stamp, topic_name
 from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.frames import Transform, description, multi_joint, sensor_frames, transforms
+from robodyn.ros.engine.frames import (
+    LinkTransforms,
+    Transform,
+    description,
+    multi_joint,
+    sensor_frames,
+    transforms,
+)
 from robodyn.ros.engine.messages import wrench_content
 from robodyn.ros.rclpy.access import MESSAGES, message_class, quality
 from robodyn.ros.rclpy.parameters import Parameters
@@ -54,6 +61,7 @@ class Publishing:
             self._open("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
             fixed = transforms(robot, engine.q, fixed=True) + sensor_frames(robot)
             self._send("/tf_static", self._transforms(fixed, (0, 0)))
+            self._moving = LinkTransforms(robot)
         self.overruns(0)
 
     def publish(self, now: int) -> None:
@@ -74,7 +82,7 @@ class Publishing:
             wide = MESSAGES.multi_dof_joint_state(stamp, engine.names.multi, poses, twists)
             self._send("multi_dof_joint_states", wide)
         if "/tf" in self._publishers:
-            self._send("/tf", self._transforms(transforms(robot, q), stamp))
+            self._send("/tf", self._transforms(self._moving.transforms(q), stamp))
         if self._heard({"motors": "~/motor_torques"}):
             self._send("~/motor_torques", MESSAGES.numbers(engine.motor_torques(tau)))
         if wanted := self._heard(self._wrenches):

@@ -28,7 +28,7 @@ class SimulationOnNode:
 
     def __init__(self, node: Any, robot: rd.Robot, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        self._log = ThrottledLogger(partial(_warn, node))
+        self._log = ThrottledLogger(partial(warn, node))
         settings, joints = parameters.settings, parameters.fixed("joints")
         self.engine = Engine(robot, settings, joints=joints, log=self._log)
         self.engine.advance(1)  # compiled before the clock starts
@@ -207,7 +207,7 @@ def _answered(response: Any, text: str, *, success: bool = True) -> Any:
     return response
 
 
-def _warn(node: Any, text: str) -> None:
+def warn(node: Any, text: str) -> None:
     """Log a warning; also where ROS has shut down, as after Ctrl-C."""
     if rclpy().ok(context=node.context):
         node.get_logger().warning(text)

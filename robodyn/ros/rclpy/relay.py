@@ -1,0 +1,207 @@
+"""`RelayNode`: driven joints in, all joints, poses of links and loads out, by rclpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import robodyn as rd
+from robodyn.bags.messages import JOINT_STATE
+from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics, summary
+from robodyn.ros.engine.sizes import check_command
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.rclpy.access import MESSAGES, message_class, optional, quality, rclpy, ros_errors
+from robodyn.ros.rclpy.access import start as start_ros
+from robodyn.ros.rclpy.node import managed, robot_of, spin
+from robodyn.ros.rclpy.parameters import WITHOUT_TF2, declare_fixed, fixed
+from robodyn.ros.rclpy.simulation_node import warn
+
+
+class RelayNode:
+    """Answers the joint states of some joints with those of all; see docs/guides/ros/relay.md.
+
+    Parameters
+    ----------
+    robot : Robot, path or URDF text, optional
+        Default: the parameter ``robot_description``.
+    name : str
+        Of the node.
+    topics : RelayTopics, optional
+        Names of topics, and defaults of parameters.
+    lifecycle : bool
+        A managed node: ``configure`` loads the robot, ``activate`` lets messages be answered; those
+        that came before are dropped.
+
+    Attributes
+    ----------
+    node : rclpy.node.Node
+    relay : RelayOnNode or None
+        Of a managed node, from ``configure`` to ``cleanup``.
+
+    Raises
+    ------
+    MissingExtraError
+        If rclpy is not installed.
+    RobodynError
+        If ROS does not take the name or a parameter, or both topics are the same.
+    """
+
+    def __init__(
+        self,
+        robot: rd.Robot | str | None = None,
+        *,
+        name: str = "relay",
+        topics: RelayTopics | None = None,
+        lifecycle: bool = False,
+    ) -> None:
+        start_ros()
+        self._robot, self.relay = robot, None
+        with ros_errors():
+            self.node: Any = _lifecycle_node(name) if lifecycle else rclpy().create_node(name)
+        try:
+            if robot is None:
+                self.node.declare_parameter("robot_description", "")
+            self._topics = _with_parameters(self.node, topics or RelayTopics())
+            if lifecycle:
+                steps = self.configure, lambda: self.relay, self.forget
+                self.node.add_managed_entity(managed(*steps))
+                return
+            self.relay = RelayOnNode(self.node, robot_of(self.node, robot), self._topics)
+            self.relay.start()
+        except BaseException:
+            self.node.destroy_node()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def summary(self) -> str:
+        """How many joint states were answered."""
+        return self.relay.outputs.summary if self.relay else summary(0, 0)
+
+    def spin(self) -> None:
+        """Run until ROS shuts down or Ctrl-C."""
+        spin(self.node)
+
+    def close(self) -> None:
+        """Stop, and take the node off the network."""
+        self.forget()
+        self.node.destroy_node()
+
+    def configure(self) -> bool:
+        """Load the robot, and return whether that succeeded."""
+        try:
+            robot = robot_of(self.node, self._robot)
+            self.relay = RelayOnNode(self.node, robot, self._topics)
+        except (rd.RobodynError, OSError) as error:
+            self.node.get_logger().error(str(error))
+            return False
+        return True
+
+    def forget(self) -> None:
+        """Remove everything from the node."""
+        if self.relay is not None:
+            self.relay.close()
+            self.relay = None
+
+
+class RelayOnNode:
+    """Adds a relay to a node, which the caller owns."""
+
+    def __init__(self, node: Any, robot: rd.Robot, topics: RelayTopics) -> None:
+        self._node, self._topics, self._subscription = node, topics, None
+        self._log = ThrottledLogger(partial(warn, node))
+        into, out = map(node.resolve_topic_name, (topics.states, topics.answers))
+        if into == out:
+            raise rd.RobodynError(f"a relay cannot answer on {out}, which it listens to")
+        self._writers: list[_Writer] = []
+        self.outputs = RelayOutputs(robot, topics, MESSAGES, self._open, self._log)
+        node.get_logger().info(
+            f"{robot.name}: {into} is answered on {out}; "
+            f"measured joints: {', '.join(self.outputs.relay.names.motors) or 'any'}"
+        )
+
+    def start(self) -> None:
+        """Answer messages that come from now on."""
+        kind = message_class(JOINT_STATE)
+        self._subscription = self._node.create_subscription(
+            kind, self._topics.states, self._received, quality(WAITING), raw=True
+        )
+
+    def stop(self) -> None:
+        """Answer no messages; topics stay."""
+        if self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
+
+    def close(self) -> None:
+        """Remove everything from the node."""
+        self.stop()
+        for writer in self._writers:
+            self._node.destroy_publisher(writer.publisher)
+        self._log.close()
+
+    def _open(self, kind: str, topic: str, latched: bool) -> _Writer:
+        qos = quality(1 if latched else 100, latched=latched)
+        self._writers.append(_Writer(self._node.create_publisher(message_class(kind), topic, qos)))
+        return self._writers[-1]
+
+    def _received(self, data: bytes, info: Mapping[str, int]) -> None:
+        from rclpy.serialization import deserialize_message
+
+        came = info["received_timestamp"]
+        if came:
+            self.outputs.tell_of_delay(1e-9 * (time.time_ns() - came))
+        try:
+            check_command(data)
+            message = deserialize_message(data, message_class(JOINT_STATE))
+        except Exception as error:  # whatever the bytes of others do
+            self._log("bytes", f"joint state not answered: {error}")
+            return
+        self.outputs.receive(message)
+
+
+class _Writer:
+    """A publisher, as `RelayOutputs` wants it."""
+
+    def __init__(self, publisher: Any) -> None:
+        self.publisher, self.write = publisher, publisher.publish
+
+    @property
+    def matched(self) -> int:
+        """Number of subscribers."""
+        return int(self.publisher.get_subscription_count())
+
+
+def _lifecycle_node(name: str) -> Any:
+    rclpy()
+    from rclpy.lifecycle import LifecycleNode
+
+    return LifecycleNode(name)
+
+
+def _with_parameters(node: Any, topics: RelayTopics) -> RelayTopics:
+    """Choices of a relay as read-only parameters of a node, which a file may give."""
+    there = optional("tf2_msgs")
+    defaults = {
+        "publish_tf": topics.tf and there,
+        "frame_prefix": topics.frame_prefix,
+        "wrenches": list(topics.wrenches) or [""],
+    }
+    with ros_errors():
+        for name, value in defaults.items():
+            declare_fixed(node, name, value)
+    tf = fixed(node, "publish_tf")
+    if tf and not there:
+        raise rd.RobodynError(WITHOUT_TF2)
+    if topics.tf and not there:
+        node.get_logger().warning(f"/tf is not published: {WITHOUT_TF2}")
+    wrenches = tuple(fixed(node, "wrenches") or ())
+    return replace(topics, tf=tf, frame_prefix=fixed(node, "frame_prefix"), wrenches=wrenches)
