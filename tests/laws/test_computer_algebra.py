@@ -98,7 +98,10 @@ def test_driven_joints():
 
 
 def choices():
-    """Every operation of the graph, choices where the other side is no number among them."""
+    """Every operation of the graph, choices where the other side is no number among them.
+
+    They are a matrix and a vector.
+    """
     graph = Graph()
     x, y = inputs(graph, 0, 2)
     results = [
@@ -110,7 +113,7 @@ def choices():
         rd.where(x < y, x, 3.0) + rd.where(y <= x, y, 5.0),
     ]
     edges = tuple(edge_of(graph, value) for value in results)
-    ports = (Port("x", (2,)),), (Port("f", (len(edges),)),)
+    ports = (Port("x", (2,)),), (Port("f", (2, 2)), Port("g", (2,)))
     return Function(Program("every operation", *ports, graph, edges))
 
 
@@ -119,14 +122,17 @@ def test_every_operation(x):
     f = choices()
     there = f.casadi()
     assert there.name() == "every_operation"
-    close(there(x).full().ravel(), f(x))
     symbol = there.sx_in()[0]
-    slopes = casadi.Function("slopes", [symbol], [casadi.jacobian(there(symbol), symbol)])
-    if x[0] != x[1]:
-        close(slopes(x).full(), f.jacobian("x")(x))
+    rows = [casadi.vec(one.T) for one in there(symbol)]
+    slopes = casadi.Function("slopes", [symbol], [casadi.jacobian(one, symbol) for one in rows])
     found = f.sympy()
-    values = found["f"].subs(dict(zip(found["x"], x, strict=True))).evalf()
-    close(np.array(values, float).ravel(), f(x))
+    at = dict(zip(found["x"], x, strict=True))
+    parts = zip("fg", f(x), there(x), slopes(x), f.jacobian("x")(x), strict=True)
+    for name, value, other, slope, own in parts:
+        close(other.full().reshape(value.shape), value)
+        if x[0] != x[1]:
+            close(slope.full().reshape(own.shape), own)
+        close(np.array(found[name].subs(at).evalf(), float).reshape(value.shape), value)
 
 
 def test_equations_in_sympy():

@@ -11,7 +11,7 @@ import pytest
 from support.bundled import bundled
 from support.closed_cases import CLOSED
 from support.random_mechanisms import random_mechanism
-from support.rod_chains import CENTRAL, END, MIDDLE, START, angles_to_q, chain, rates
+from support.rod_chains import CENTRAL, END, MIDDLE, ROD, START, angles_to_q, chain, rates
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
@@ -365,6 +365,10 @@ def test_two_links_of_a_free_robot_keep_its_momentum():
             continue
         before, after = robot.momentum(q, v), robot.momentum(q, hit.v)
         assert after == pytest.approx(before, abs=1e-12)
+        jump = robot.frame_twist(q, hit.v - v, "rod4", axes="world")
+        middle = jump[:3] + np.cross(jump[3:], p4[:3, :3] @ [0.5, 0.0, 0.0])
+        hinge = hit.joint_impulses.in_frame("world")["joint4"][:3]
+        assert hinge + hit.impulse == pytest.approx(ROD.mass * middle, abs=1e-12)
         lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
         assert hit.energy_loss == pytest.approx(lost, abs=1e-12)
 

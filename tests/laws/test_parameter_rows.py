@@ -295,6 +295,8 @@ def test_a_row_that_moves_no_mass_in_its_posture_is_told():
     for _ in range(2):
         with pytest.raises(SingularError, match=r"joints turn .* in states 1 of the batch"):
             robots.forward_dynamics(q, v, v + 1.0)
+        with pytest.raises(SingularError, match=r"joints turn .* in states 1, 4, .* of the batch"):
+            robots.forward_dynamics(*np.broadcast_arrays([q] * 4, v, v + 1.0))
         M = robots.mass_matrix(q)
         close(M[:, 0, 0], mass * np.cos(q[:, 1]) ** 2)
         close(M[:, 1, 1], mass)

@@ -13,6 +13,7 @@ STEP = 1e-5
 BETWEEN = (
     rd.PointSpring("link1", (0.1, 0.2, 0.3), "link4", (0.0, 0.5, 0.0), 30.0, 0.4, 2.0, "strut"),
     rd.PointSpring("world", (0.1, 0.2, 0.3), "link3", (0.0, 0.5, 0.0), 20.0),
+    rd.WeightCompensation("link4", (0.1, 0.0, -0.2), mass=0.7),
 )
 IN_JOINTS = {"joint0": (5.0, 0.2), "joint3": (7.0, -0.4)}
 KINDS = ["revolute", "prismatic", "spherical", "revolute"]

@@ -94,6 +94,16 @@ def test_random_trees(seed, tmp_path):
     check_read_back(robot, written(robot, tmp_path)[0])
 
 
+def test_a_link_without_mass_is_a_frame_of_the_link_that_is_fixed_to_it(tmp_path):
+    tree = random_mechanism(np.random.default_rng(2), ["revolute", "fixed", "revolute"])
+    joints = (dataclasses.replace(x, parent=f"link{k}") for k, x in enumerate(tree.joints))
+    links = (dataclasses.replace(x, inertia=None) if x.name == "link1" else x for x in tree.links)
+    robot = rd.load(dataclasses.replace(tree, joints=tuple(joints), links=tuple(links)))
+    path, _ = written(robot, tmp_path)
+    assert '<frame name="link1" attached_to="link2">' in path.read_text()
+    check_read_back(robot, path)
+
+
 def test_a_posture_that_is_not_zero(tmp_path):
     """Positions of joints count from the posture that is drawn, limits and springs with them."""
     robot = rd.load("five_bar", near={"left_drive": 0.5, "right_drive": -0.2})

@@ -78,6 +78,12 @@ def test_derivatives_are_slopes(name):
         )
 
 
+@pytest.mark.parametrize("x", [-2.0, 0.5])
+def test_a_magnitude_has_the_derivative_of_a_complex_step(x):
+    found = evaluate(one_symbol(abs), np.array(x + 1e-20j))[0]
+    assert (found.real, found.imag) == (abs(x), np.copysign(1e-20, x))
+
+
 def one_symbol(function):
     graph = Graph()
     (x,) = inputs(graph, 0, 1)
