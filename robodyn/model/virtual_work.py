@@ -69,6 +69,11 @@ def speeds_without_motors(model: Model) -> tuple[int, ...]:
     return tuple(i for i in range(own, model.bodies.nv) if i not in driven)
 
 
+def loads_follow_forces(model: Model) -> bool:
+    """Whether wrenches in joints follow from the forces of joints, not from accelerations alone."""
+    return model.setup.closed or bool(speeds_without_motors(model))
+
+
 def _indices(model: Model, name: str) -> range:
     at = model.joints[name].v
     return range(at.start, at.stop)

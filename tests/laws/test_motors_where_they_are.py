@@ -172,6 +172,27 @@ def test_too_few_motors(base, locked):
                 getattr(x, method)(*other)
 
 
+def test_wrenches_of_a_motion_whose_forces_are_elsewhere():
+    """A joint without a motor is driven, and another pushed: the forces of the motion count."""
+    bar = rd.load("five_bar").mechanism
+    one = dataclasses.replace(bar, actuators=(("left_drive", rd.Actuator(2.0)),))
+    m, t = (rd.load(one, coordinates=x) for x in ("minimal", "tree"))
+    start = m.neutral()
+    push = {"duration": 0.05, "step": 1e-3, "limits": "ignore"}
+    run = rd.simulate(m, lambda t, q, v: [0.1, 0.2], q0=start, **push)
+    tau = np.array([0.1, 0.0, 0.0, 0.0])
+    tau[t.joints["left_elbow"].v] = 0.2
+    expected = rd.simulate(t, lambda t, q, v: tau, q0=m.expand(start), **push)
+    found, wanted = run.joint_wrenches(), expected.joint_wrenches()
+    for name in ("left_drive", "left_elbow", "right_drive"):
+        close(found[name], wanted[name], 1e-5)
+    with pytest.raises(rd.ActuationError):
+        m.joint_wrenches(run.q[0], run.v[0], run.a[0])
+    engine = Engine(m)
+    q, v, a, forces = engine.observe()
+    close(engine.wrenches(a, forces)["left_drive"], m.joint_wrenches(q, v, a)["left_drive"])
+
+
 def test_linear_models_at_rest(pair):
     """Poles do not depend on the choice of coordinates of a robot that stays at rest."""
     m, t = pair

@@ -12,7 +12,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.literals import CommandInterface
-from robodyn.model.virtual_work import joint_forces
+from robodyn.model.virtual_work import joint_forces, loads_follow_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
@@ -405,7 +405,7 @@ class Engine:
         self, a: FloatArray, tau: FloatArray, joints: Iterable[str] | None = None
     ) -> Mapping[str, FloatArray]:
         """Wrenches in the joints under the accelerations and forces that `observe` gives."""
-        if not self.robot.nc:
+        if not loads_follow_forces(self.robot.model):
             return self.robot.joint_wrenches(self.q, self.v, a, joints=joints)
         return self.robot.joint_wrenches(self.q, self.v, tau=tau, joints=joints)
 
@@ -413,7 +413,7 @@ class Engine:
         self, a: FloatArray, tau: FloatArray, sensors: Iterable[str]
     ) -> Mapping[str, FloatArray]:
         """What sensors show under the accelerations and forces that `observe` gives."""
-        if not self.robot.nc:
+        if not loads_follow_forces(self.robot.model):
             return self.robot.measure(self.q, self.v, a, sensors=sensors)
         return self.robot.measure(self.q, self.v, tau=tau, sensors=sensors)
 

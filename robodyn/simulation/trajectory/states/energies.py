@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor
-from robodyn.model.virtual_work import joint_forces, joint_speeds
+from robodyn.model.virtual_work import joint_forces, joint_speeds, loads_follow_forces
 from robodyn.results import JointWrenches, joined_wrenches
 from robodyn.simulation.trajectory.states.samples import Samples
 
@@ -68,7 +68,7 @@ def joint_loads(phases: Sequence[Samples], joints: tuple[str, ...] | None) -> Jo
 
 def _joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
     x = samples
-    given = {"tau": x.tau} if x.robot.nc else {"a": x.a}
+    given = {"tau": x.tau} if loads_follow_forces(x.robot.model) else {"a": x.a}
     return x.robot.at(x.time).joint_wrenches(
         x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, **given
     )
@@ -92,7 +92,8 @@ def measurements(samples: Samples) -> FloatArray:
     """
     x, sensors = samples, samples.robot.sensors
     robot = x.robot.at(x.time)
-    loaded = [s.name for s in sensors if s.kind == "wrench" and x.robot.nc]
+    by_forces = loads_follow_forces(x.robot.model)
+    loaded = [s.name for s in sensors if s.kind == "wrench" and by_forces]
     others = [s.name for s in sensors if s.name not in loaded]
     base, wrenches = x.base, x.wrenches or None
     shown: dict[str, FloatArray] = {}
