@@ -124,9 +124,8 @@ def main() -> None:
         first, again = study_of_rows(name, options.payloads)
         print(f"| {name} | {first:.1f} | {again:.2f} |")
     rd.set_num_threads(1)  # the time of the others would not count
-    print(
-        "\n| 4096 four-bars, 100 steps | `rollout` | `step_function` | [steps / CPU s]\n|---|---|---|"
-    )
+    print("\n| 4096 four-bars | `rollout` of 100 steps | `step_function` | [steps / CPU s]")
+    print("|---|---|---|")
     for coordinates in ("tree", "minimal"):
         found = environments(coordinates, 4096, 100)
         print(f"| {coordinates} | " + " | ".join(f"{x:.2g}" for x in found), "|")
