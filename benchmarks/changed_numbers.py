@@ -1,9 +1,10 @@
-"""Robots that change their numbers: a new mass and 100 steps, and a study of payloads.
+"""Robots that change their numbers: a new mass and 100 steps, payloads, masses by environment.
 
 For each robot, CPU time [ms] of `with_(payload=)`, of the first motion of 100 steps of `rk4` that
 the copy makes, and of a second one; then of bearing forces and motor torques of many payloads, a
 copy each, and all at once as rows of parameters. The first copy of a robot, which traces and
-compiles, is told apart.
+compiles, is told apart. Many four-bars with masses of their own: steps of a CPU second by `rollout`
+with rows of parameters under a law of Python, and by `step_function(parameters=True)`.
 """
 
 from __future__ import annotations
@@ -82,8 +83,29 @@ def study_of_rows(name: str, payloads: int) -> tuple[float, float]:
     return cpu_time(whole)[0], cpu_time(whole)[0]
 
 
+def environments(coordinates: str, count: int, steps: int) -> tuple[float, float]:
+    """Steps of many robots in a CPU second by a rollout, whose robots are known, and a function."""
+    robot, rng = rd.load("four_bar", coordinates=coordinates), np.random.default_rng(0)
+    rows = robot.inertial_parameters * rng.uniform(0.8, 1.2, (count, 1))
+    robots = robot.with_(parameters=dict(zip(robot.parameter_names, rows.T, strict=True)))
+    q = np.tile(robot.neutral(), (count, 1))
+    v = tau = np.zeros((count, robot.nv))
+    f = rd.step_function(robot, step=1e-3, tau=True, parameters=True)
+    out = np.empty_like(q), np.empty_like(v)
+    options = {"duration": 1e-3 * steps, "step": 1e-3, "limits": "ignore"}
+
+    def moved() -> object:
+        return rd.rollout(robots, lambda t, q, v: tau, q, v, **options)
+
+    def stepped() -> object:
+        return [f(0.0, q, v, tau, rows, out=out) for _ in range(steps)]
+
+    least = [min(cpu_time(work)[0] for _ in range(6)) for work in (moved, stepped)]
+    return 1e3 * count * steps / least[0], 1e3 * count * steps / least[1]
+
+
 def main() -> None:
-    """Print both tables."""
+    """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("robots", nargs="*", default=["double_pendulum", "arm7", "palletizer"])
     parser.add_argument("--repeats", type=int, default=20)
@@ -101,6 +123,12 @@ def main() -> None:
     for name in options.robots:
         first, again = study_of_rows(name, options.payloads)
         print(f"| {name} | {first:.1f} | {again:.2f} |")
+    rd.set_num_threads(1)  # the time of the others would not count
+    print("\n| 4096 four-bars | `rollout` of 100 steps | `step_function` | [steps / CPU s]")
+    print("|---|---|---|")
+    for coordinates in ("tree", "minimal"):
+        found = environments(coordinates, 4096, 100)
+        print(f"| {coordinates} | " + " | ".join(f"{x:.2g}" for x in found), "|")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ class Graph:
     def constant(self, value: float) -> int:
         """Edge of a constant, whatever type of real number it has."""
         key = float(abs(value)) if value == value else math.nan  # one node, though nan != nan
-        return self._positive(key, key) + (value < 0.0)
+        known = self.known.get(key)
+        return (self._positive(key, key) if known is None else 2 * known) + (value < 0.0)
 
     def by_precision(self, value: ByPrecision) -> int:
         """Edge of a positive constant that depends on the precision."""

@@ -91,8 +91,8 @@ class _Rewriting:
             return constant_in(self._graph, self._old.value[node])
         if op == INPUT:
             return Scalar(self._graph, 2 * self._graph.node(INPUT, a))
-        operands = (self._at(a), self._at(b)) if op in OF_TWO else (self._at(a),)
-        return OPERATIONS[op](*operands)
+        x = self._at(a)
+        return OPERATIONS[op](x, self._at(b)) if op in OF_TWO else OPERATIONS[op](x)
 
 
 class _Writing:
