@@ -15,6 +15,7 @@ KNOWN = {
         "needs cupy and a CUDA device",
         "this test needs nvcc",
         "colcon is not installed",  # it is where ROS is, and test_ros_elsewhere.py runs that
+        "control_msgs is not installed, and no rosidl or compiler makes it",
         "pybullet is not installed",  # it has no wheels for Python 3.12 and newer
         "mpi4py is not installed",  # its wheels are of Linux on x86-64
         "could not import '(jax|torch)'",  # they are installed for the report "interop"

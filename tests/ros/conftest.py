@@ -23,6 +23,7 @@ collect_ignore = (
         "test_ros_simulation.py",
         "test_ros_bad_input.py",
         "test_ros_listener.py",
+        "test_ros_follow_joint_trajectory.py",
         "test_ros_node.py",
         "test_ros_topic_hardware.py",
         "test_ros_relay.py",

@@ -30,6 +30,7 @@ class Commands:
     is_effort, is_position (n,): What a number means; else it is a speed.
     is_fresh: A command came, and has not expired.
     given (n,): Joints of fresh commands.
+    came_at (n,) [s]: When the last command of each came.
     effort (n,) [N m, N]: Zero for joints that get positions or speeds.
     motion: The trajectory that is followed, or was last.
     moved_rows: Where its joints stand in a command.
@@ -44,7 +45,7 @@ class Commands:
         self.is_fresh, self.effort = False, np.zeros(len(joints))
         self.motion: Motion | None = None
         self.moved_rows: Rows = np.zeros(0, int)
-        self._motion_start, self._came_at = -math.inf, np.full(len(joints), -math.inf)
+        self._motion_start, self.came_at = -math.inf, np.full(len(joints), -math.inf)
         self.given = np.zeros(len(joints), bool)
         self._position = np.where(self.is_position, q[joints.coordinates], np.nan)
         self._speed = np.zeros(len(joints))
@@ -53,7 +54,7 @@ class Commands:
     def with_interfaces(self, interfaces: Sequence[CommandInterface], q: FloatArray) -> Commands:
         """Commands of other kinds, which still hold for the same joints."""
         others = Commands(self._joints, interfaces, q)
-        others.given, others._came_at = self.given.copy(), self._came_at.copy()
+        others.given, others.came_at = self.given.copy(), self.came_at.copy()
         return others
 
     def take(self, t: float, given: FloatArray, rows: Sequence[int] | slice) -> list[str]:
@@ -66,7 +67,7 @@ class Commands:
         self.effort = np.where(self.is_effort, given, 0.0)
         self._position = np.where(self.is_position, inside, np.nan)
         self._speed = np.where(self.is_position, 0.0, given)
-        self.is_fresh, self.given[rows], self._came_at[rows] = True, True, t
+        self.is_fresh, self.given[rows], self.came_at[rows] = True, True, t
         beyond = {
             "positions": self.is_position & (inside != given),
             "speeds": is_speed & (np.abs(given) > joints.top_speed),
@@ -100,11 +101,11 @@ class Commands:
 
     def age(self, t: float) -> float:
         """How old the oldest fresh command is [s]."""
-        return t - float(self._came_at[self.given].min(initial=t))
+        return t - float(self.came_at[self.given].min(initial=t))
 
     def late(self, t: float, timeout: float) -> NDArray[np.bool_]:
         """Joints whose commands are older than a time [s], shape (n,)."""
-        return np.asarray(self.given & (t - self._came_at > timeout))
+        return np.asarray(self.given & (t - self.came_at > timeout))
 
     @property
     def idle(self) -> NDArray[np.bool_]:
@@ -114,6 +115,10 @@ class Commands:
     def is_under_way(self, t: float) -> bool:
         """Whether a trajectory has not come to its end."""
         return self.motion is not None and t < self._motion_start + self.motion.duration
+
+    def since_motion(self, t: float) -> float:
+        """Time since the trajectory began [s]."""
+        return t - self._motion_start
 
     def present(self, q: FloatArray) -> FloatArray:
         """The command that holds now, of all joints; after a trajectory, that they stay."""

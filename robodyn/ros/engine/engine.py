@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from robodyn.literals import CommandInterface
 from robodyn.model.virtual_work import joint_forces, loads_follow_forces
 from robodyn.ros.engine.audit import AtLimit, Audit
 from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.commands import Commands
+from robodyn.ros.engine.commands import Commands, Rows
 from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
 from robodyn.ros.engine.initial_posture import initial_posture
 from robodyn.ros.engine.joint_commands import Wanted, read_joint_commands
@@ -23,7 +24,14 @@ from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.path_limits import rehearse
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, out_of_time, plan, prepare
+from robodyn.ros.engine.trajectories import (
+    Motion,
+    TrajectoryContent,
+    TrajectoryPoint,
+    out_of_time,
+    plan,
+    prepare,
+)
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT
@@ -40,6 +48,9 @@ INPUTS = {
     "~/joint_commands": JOINT_STATE,
     "~/joint_trajectory": "trajectory_msgs/msg/JointTrajectory",
 }
+
+#: Times [s] within which a trajectory that is given up comes to rest, one tried after the other.
+BRAKING = 0.2, 0.05, 0.01
 
 #: What a motion that has come to a state of which nothing follows raises.
 BREAKDOWNS = rd.RobodynError, np.linalg.LinAlgError, ArithmeticError
@@ -277,6 +288,35 @@ class Engine:
         self._commands.follow(self.t, motion, rows, self.q)
         self._set_out(self.t, self.q, self.v)
 
+    @property
+    def motion(self) -> Motion | None:
+        """The trajectory that is followed, or was last; ``None`` after another command."""
+        return self._commands.motion
+
+    @property
+    def motion_time(self) -> float:
+        """Time since it began [s]."""
+        return self._commands.since_motion(self.t)
+
+    def halt(self) -> None:
+        """Bring the joints of a trajectory to rest, where they stay."""
+        motion, commands = self.motion, self._commands
+        if motion is None or not commands.is_under_way(self.t):
+            return
+        at = self.commanded.coordinates, self.commanded.speeds
+        x, v = self.q[at[0][commands.moved_rows]], self.v[at[1][commands.moved_rows]]
+        for time in BRAKING:
+            point = TrajectoryPoint(time, (x + 0.5 * time * v).tolist())
+            with suppress(rd.PathError):
+                return self.follow(TrajectoryContent(motion.names, (point,)))
+        self._stay(motion, commands.moved_rows)
+
+    def _stay(self, motion: Motion, rows: Rows) -> None:
+        """Let the joints of a trajectory stay where they are."""
+        x = self.q[self.commanded.coordinates[rows]]
+        self._commands.follow(self.t, Motion.at_rest(motion.names, x), rows, self.q)
+        self._set_out(self.t, self.q, self.v)
+
     def obey(self, topic: str, message: Any, now: int) -> None:
         """Take a message on a topic of `INPUTS`, where the clock says ``now`` [ns].
 
@@ -355,9 +395,7 @@ class Engine:
         moved, motion = self._commands.moved_rows, self._commands.motion
         self._rest()
         if motion and self.settings.drives_along_trajectories:
-            x = self.q[self.commanded.coordinates[moved]]
-            self._commands.follow(self.t, Motion.at_rest(motion.names, x), moved, self.q)
-            self._set_out(self.t, self.q, self.v)
+            self._stay(motion, moved)
 
     def _rest(self) -> None:
         self.v, self._motion = np.zeros(self.robot.nv), None

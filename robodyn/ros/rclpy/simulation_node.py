@@ -13,6 +13,7 @@ from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
 from robodyn.ros.engine.sizes import check_command, check_trajectory
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message_class, quality, rclpy
+from robodyn.ros.rclpy.follow_joint_trajectory import FollowJointTrajectory, action_type
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
 
@@ -36,6 +37,9 @@ class SimulationOnNode:
         self._publishing = Publishing(node, self.engine, parameters)
         self._subscriptions, self._services = self._inputs()
         self.paused, self._timer, self.published = False, None, 0
+        kind = action_type()
+        running = lambda: self._timer is not None  # noqa: E731
+        self._action = kind and FollowJointTrajectory(node, self.engine, kind, running)
         self._stamps = Stamps()
         self._pace = Pace(settings.rate, settings.real_time_factor, settings.step)
         self._again = node.create_guard_condition(self._tick)
@@ -75,6 +79,8 @@ class SimulationOnNode:
             self._node.destroy_subscription(subscription)
         for service in self._services:
             self._node.destroy_service(service)
+        if self._action:
+            self._action.close()
         self._node.destroy_guard_condition(self._again)
         self._publishing.close()
         self._log.close()
@@ -96,6 +102,8 @@ class SimulationOnNode:
             if not self.paused:
                 self.engine.advance(steps)
             self._publish(self._now - ago)
+        if self._action:
+            self._action.look()
         pace.report(self._log)
         if pace.overruns > before:
             self._publishing.overruns(pace.overruns)
