@@ -84,9 +84,9 @@ def sweep(
         Compute on a Dask cluster (extra ``dask``): the address of its scheduler, or a client.
     executor : concurrent.futures.Executor, optional
         Compute by it: one of Python's pools, ``get_executor()`` of a Dask client, those of loky and
-        mpi4py. It is left open. Workers in other processes import robodyn and the study's modules;
-        where cloudpickle is installed (Dask and loky bring it) they take any function. If it dies,
-        the sweep ends with a `SweepError`; Dask alone replaces its workers.
+        ``mpi4py``. It is left open. Workers in other processes import robodyn and the modules of
+        the study; where cloudpickle is installed (Dask and loky bring it) they take any function.
+        If it dies, the sweep ends with a `SweepError`; Dask alone replaces its workers.
     rows : (int, int), optional
         ``(k, n)``: compute only the k-th of n shares, k from 0 to n - 1, for job arrays: every
         n-th call of the study, from the k-th on. Other rows are not computed. With a ``path`` for
