@@ -10,6 +10,7 @@ from support.comparison import close_within
 
 import robodyn as rd
 from robodyn.codegen import Function
+from robodyn.errors import EnergyWarning
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
 
@@ -166,3 +167,40 @@ def test_the_extra_is_named(package, monkeypatch):
     f = rd.load("double_pendulum").function("mass_matrix")
     with pytest.raises(rd.MissingExtraError, match=package):
         getattr(f, package)()
+
+
+@pytest.mark.slow
+def test_torques_that_ipopt_finds_for_the_palletizer_move_it_to_its_goal():
+    """From rest to rest with least squares of torques, over equations of the closed linkage."""
+    robot, count, h = rd.load("palletizer", coordinates="minimal"), 16, 0.05
+    f = robot.function("forward_dynamics").casadi()
+    start, rest = robot.neutral(), np.zeros(4)
+    goal = start + np.array([0.3, 0.1, 0.0, 0.1])
+    opti = casadi.Opti()
+    x, tau = opti.variable(8, count + 1), opti.variable(4, count)
+
+    def rate(x, tau):
+        return casadi.vertcat(x[4:], f(x[:4], x[4:], tau))
+
+    for k in range(count):
+        k1 = rate(x[:, k], tau[:, k])
+        k2 = rate(x[:, k] + h / 2 * k1, tau[:, k])
+        k3 = rate(x[:, k] + h / 2 * k2, tau[:, k])
+        k4 = rate(x[:, k] + h * k3, tau[:, k])
+        opti.subject_to(x[:, k + 1] == x[:, k] + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    opti.subject_to(x[:, 0] == [*start, *rest])
+    opti.subject_to(x[:, count] == [*goal, *rest])
+    opti.minimize(casadi.sumsqr(tau) / 1e4)
+    opti.set_initial(tau, np.tile(robot.inverse_dynamics(start, rest, rest), (count, 1)).T)
+    opti.set_initial(x[:4, :], np.linspace(start, goal, count + 1).T)
+    opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes"})
+    found = opti.solve()
+
+    table = np.vstack([found.value(tau).T, rest])
+    law = rd.controllers.Sampled(lambda t, q, v: table[round(t / h)], period=h)
+    options = {"q0": start, "duration": count * h, "integrator": "rk4", "limits": "ignore"}
+    with pytest.warns(EnergyWarning, match="too long for the friction"):
+        run = rd.simulate(robot, law, step=h, **options)
+    np.testing.assert_allclose(np.hstack([run.q, run.v]).T, found.value(x), atol=1e-9)
+    fine = rd.simulate(robot, law, step=h / 10, **options)
+    np.testing.assert_allclose(fine.q[-1], goal, atol=2e-3)
