@@ -79,7 +79,8 @@ class TrajectoryGoal:
 
     def _check(self, engine: Engine, goal: Any, now: int) -> None:
         multi = goal.multi_dof_trajectory
-        if multi.joint_names or multi.points or goal.component_path_tolerance:
+        component = [*goal.component_path_tolerance, *goal.component_goal_tolerance]
+        if multi.joint_names or multi.points or component:
             raise RefusedGoal(INVALID_GOAL, "joints of several coordinates have no trajectories")
         if not self._times:
             raise RefusedGoal(INVALID_GOAL, "the trajectory has no points")
@@ -137,5 +138,8 @@ def _tolerances(field: str, given: Iterable[Any], names: Sequence[str]) -> Float
         pair = np.array([said.position, said.velocity])
         if not ((pair >= 0.0) | (pair == -1.0)).all():
             raise RefusedGoal(INVALID_GOAL, f"{field} of {said.name}: {pair.tolist()}")
+        if said.acceleration not in (0.0, -1.0):
+            text = f"{field} of {said.name}: accelerations are not looked at, leave them 0"
+            raise RefusedGoal(INVALID_GOAL, text)
         tolerances[:, names.index(said.name)] = np.where(pair > 0.0, pair, np.inf)
     return tolerances

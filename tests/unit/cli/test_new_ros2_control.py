@@ -15,6 +15,7 @@ from support.topic_hardware import TopicHardware
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.cli.command_line import _parser
 from robodyn.ros import Engine
 
 ROBOTS = ("palletizer", "puma560", "five_bar", "delta", "steering")
@@ -124,6 +125,16 @@ def test_passive_joints_are_named_for_moveit(package):
     start = {x.get("name"): float(x.get("value")) for x in srdf.find("group_state")}
     places = robot.joint_positions(robot.neutral())
     assert start == {n: pytest.approx(float(places[n])) for n in motors}
+
+
+def test_commands_of_the_readme_are_those_of_robodyn(package):
+    _, folder = package
+    lines = re.findall("^    (robodyn .*)$", (folder / "README.md").read_text(), re.MULTILINE)
+    assert [line.split()[1] for line in lines] == ["relay"]
+    for line in lines:
+        _, command, robot, *options = line.split()
+        _parser((command,)).parse_args([command, str(folder / robot), *options])
+        assert (folder / robot).exists()
 
 
 def test_a_loop_of_other_programs_is_a_tree(package):

@@ -21,8 +21,10 @@ def duration(seconds):
     return SimpleNamespace(sec=int(seconds // 1), nanosec=round(1e9 * (seconds % 1)))
 
 
-def tolerance(name, position=0.0, velocity=0.0):
-    return SimpleNamespace(name=name, position=position, velocity=velocity, acceleration=0.0)
+def tolerance(name, position=0.0, velocity=0.0, acceleration=0.0):
+    return SimpleNamespace(
+        name=name, position=position, velocity=velocity, acceleration=acceleration
+    )
 
 
 def wanted(names, *points, stamp=0.0, path=(), final=(), time=0.0, multi=()):
@@ -87,6 +89,8 @@ def test_a_goal_is_reached_and_its_progress_told(name):
          "path_tolerance: 'joint2' is not in the trajectory"),
         (wanted(["joint1"], (1.0, [0.1]), final=[tolerance("joint1", -2.0)]), codes.INVALID_GOAL,
          "goal_tolerance of joint1"),
+        (wanted(["joint1"], (1.0, [0.1]), path=[tolerance("joint1", acceleration=1.0)]),
+         codes.INVALID_GOAL, "accelerations are not looked at"),
         (wanted(["joint1"], (1.0, [0.1]), stamp=3.0), codes.OLD_HEADER_TIMESTAMP, "5 s ago"),
     ],
 )  # fmt: skip
