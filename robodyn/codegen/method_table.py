@@ -109,7 +109,7 @@ def _by_joint(
             names += numbers
             places += map(place, numbers)
         else:  # forces of controlled speeds go nowhere
-            there = [x == x for x in np.reshape(numbers, (-1, np.shape(numbers)[-1]))[0].tolist()]
+            there = [x == x for x in np.ravel(numbers)[: np.shape(numbers)[-1]].tolist()]
             at = [place(k) if x else -1 for k, x in enumerate(there)]
             names += there
             places += [k if k is None or first <= k < first + size else -1 for k in at]

@@ -265,8 +265,6 @@ class Estimator:
 
     def _walked(self, start: FloatArray, goal: FloatArray, held: Held) -> FloatArray | None:
         """The posture that steps of measured joints lead to from another one."""
-        if held.corrections is None:
-            return None
         at, looped = held.coordinates, self._looped[held.speeds]
         q, longest, self.way = start.copy(), LONGEST, []
         q[at[~looped]] = goal[at[~looped]]  # these may be anywhere
@@ -290,13 +288,22 @@ class Estimator:
             else:
                 return None
 
+    def _assembled(self, q: FloatArray, held: Held, way: FloatArray) -> FloatArray | None:
+        """The same by a search near by, of a linkage without a program of its corrections."""
+        guess = q.copy()
+        guess[held.coordinates] += way
+        with suppress(rd.AssemblyError):
+            return self.names.robot.assemble(guess, hold=held.names, beyond_limits=True)
+        return None
+
     def _is_closed(self, q: FloatArray) -> bool:
         gap = np.abs(self.names.robot.loop_residual(q)[self._rows]).max(initial=0.0)
         return bool(gap < LOOP_CLOSED)
 
     def _stepped(self, q: FloatArray, held: Held, way: FloatArray) -> FloatArray | None:
         """The closed posture one step on; ``None`` if there is none where the tangent leads."""
-        assert held.corrections is not None
+        if held.corrections is None:
+            return self._assembled(q, held, way)
         step = np.zeros(self.names.robot.nv)
         step[held.speeds] = way
         predicted = step + held.corrections(q, step)[1]

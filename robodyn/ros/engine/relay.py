@@ -85,10 +85,10 @@ class RelayedState:
 class Relay:
     """Completes joint states: driven joints in, all joints and links out.
 
-    Any joints that determine the others may be measured: passive ones, those that a loop is cut at
-    not. Each message is answered by itself; what is not said of a joint is never taken from the
-    message before. Postures are tracked from one message to the next, so that a linkage keeps its
-    branch, and angles their turns.
+    Any joints that determine the others may be measured: passive ones too, but neither those that a
+    loop is cut at nor followers by a function. Each message is answered by itself; what is not said
+    of a joint is never taken from the message before. Postures are tracked from one message to the
+    next, so that a linkage keeps its branch, and angles their turns.
 
     Parameters
     ----------
@@ -147,20 +147,25 @@ class Relay:
         self._told: FloatArray | None = None
         self._last_stamp = 0
 
-    def prepare(self, wrenches: Iterable[str] = ()) -> None:
+    def prepare(self, wrenches: Iterable[str] | None = ()) -> None:
         """Compile what answers need, so that no message has to wait for it.
 
         Parameters
         ----------
-        wrenches : names of joints
-            Those of which loads will be asked for.
+        wrenches : names of joints, optional
+            Those of which loads will be asked for; ``None``: all that move. Default: none.
+
+        Raises
+        ------
+        RobodynError
+            As of `RelayedState.wrenches`.
         """
-        names, joints = self.names, tuple(wrenches)
+        names, joints = self.names, None if wrenches is None else tuple(wrenches)
         self._estimator.prepare([name for name in self._motors.names if names.is_own(name)])
         q, v = self.robot.neutral(), np.zeros(self.robot.nv)
         content = names.content(q, v, v)
         self.places(q)
-        if joints:
+        if joints != ():
             efforts = np.zeros(len(content.name))
             content = JointStateContent((0, 0), content.name, content.position, v, efforts)
             RelayedState(self, content, q, v, {}).wrenches(joints)
@@ -209,7 +214,7 @@ class Relay:
             raise rd.RobodynError(f"loads need the motion of {where}, which no JointState tells")
         motors = self._motors
         others = {*self.robot.actuated_joints} & {*self.names.multi}
-        if not len(efforts) or others:
+        if len(efforts) < len(self._turning) or others:
             missing = "any joint" if not others else ", ".join(others)
             raise rd.RobodynError(f"loads need the efforts of {missing}, which are not known")
         own = efforts[self._motor_places]

@@ -99,6 +99,7 @@ class RelayOutputs:
         self._multi = tuple(name for name in relay.names.multi if name not in relay.free)
         for sentence in relay.untold:
             log.each(sentence)
+        self._asked = topics.wrenches or None  # those whose wrenches are determined
         self._prepare()
         self._states = open_writer(kinds.JOINT_STATE, topics.answers, False)
         if self._multi:
@@ -156,7 +157,9 @@ class RelayOutputs:
 
     def _prepare(self) -> None:
         try:
-            self.relay.prepare(self._offered)
+            self.relay.prepare(self._asked)
+        except rd.SingularError:
+            pass  # just where it starts
         except rd.RobodynError as error:
             self._log("loads", f"no wrenches of joints: {error}")
             self._offered = ()
@@ -196,7 +199,7 @@ class RelayOutputs:
         self._wide.write(self._made.multi_dof_joint_state(stamp, self._multi, poses, known))
 
     def _publish_wrenches(self, found: RelayedState) -> None:
-        wrenches = found.wrenches(self._offered)  # all of them, for which code is there
+        wrenches = found.wrenches(self._asked)  # all of them, for which code is there
         for name in self._wanted:
             x = wrench_content(self.relay.robot, name, wrenches[name], found.state.stamp)
             frame, columns = self._topics.frame_prefix + x.frame_id, np.append(x.force, x.torque)

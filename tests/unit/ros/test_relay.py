@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import robodyn as rd
 from robodyn.description import Joint, Link, Loop, Pose
 from robodyn.ros import JointStateContent, Relay
+from robodyn.ros.engine.estimate import Estimator
 from robodyn.urdf import write
 
 GRIPPER = """<robot name="gripper"><link name="palm"/>
@@ -175,6 +176,27 @@ def test_locked_joints_stand_still():
     with_it = relay.robot.frame_pose(found.q, "flange")
     q = np.insert(found.q, 2, 0.4)
     np.testing.assert_allclose(with_it, rd.load("puma560").frame_pose(q, "flange"), atol=1e-12)
+
+
+def test_a_linkage_without_a_program_of_corrections_is_followed_by_searches(monkeypatch):
+    messages = [state({"crank_drive": x}, [1.0]) for x in np.linspace(0.0, 3.0, 10)]
+    relay = Relay(rd.load("four_bar"))
+    expected = [relay.complete(message) for message in messages]
+    monkeypatch.setattr(Estimator, "_corrections", lambda self, speeds: None)
+    relay = Relay(rd.load("four_bar"))
+    for message, wanted in zip(messages, expected, strict=True):
+        found = relay.complete(message)
+        assert not found.remarks
+        np.testing.assert_allclose(found.state.position, wanted.state.position, atol=1e-9)
+        np.testing.assert_allclose(found.state.velocity, wanted.state.velocity, atol=1e-9)
+
+
+def test_a_robot_without_joints():
+    relay = Relay(rd.load('<robot name="stone"><link name="stone"/></robot>'))
+    relay.prepare(None)
+    found = relay.complete(state({}, [], []))
+    assert found.state.name == () and found.poses.shape == (0, 7)
+    assert relay.robot.joint_wrenches([], [], tau=[])["base"].shape == (6,)
 
 
 # -- loads ----------------------------------------------------------------------------------------
