@@ -404,3 +404,71 @@ def test_small_numbers_that_were_edited_count(tmp_path):
     made.GetRootLayer().Save()
     damping = {x.damping for x in loaded(path).mechanism.joints if x.nv}
     assert [*damping] == pytest.approx([np.degrees(5e-9)], rel=1e-6)
+
+
+def test_efforts_of_joints_without_motors_are_told(tmp_path):
+    robot = rd.load("scara", actuators={"elbow": rd.Actuator()})
+    strong = [x.name for x in robot.mechanism.joints if x.limits and x.limits.effort < np.inf]
+    _, lost = written(rd.load(dataclasses.replace(
+        robot.mechanism, actuators=(("elbow", rd.Actuator()),), extras=()
+    )), tmp_path)  # fmt: skip
+    (line,) = (x for x in lost if "limits of effort of joints without motors" in x)
+    assert {*re.findall(r"\w+", line.partition("(")[2].partition(")")[0])} == {*strong} - {"elbow"}
+
+
+def mirrored(made, bob, hinge):
+    UsdGeom.Xformable(bob).AddScaleOp().Set(Gf.Vec3f(-1, 1, 1))
+
+
+def skewed(made, bob, hinge):
+    UsdGeom.Xform.Define(made, "/World").AddScaleOp().Set(Gf.Vec3f(1, 3, 1))
+    UsdGeom.Xformable(bob).AddRotateXOp().Set(30)
+
+
+def clipped(made, bob, hinge):
+    clips = Usd.ClipsAPI(bob)
+    clips.SetClipAssetPaths([Sdf.AssetPath("../outside.usda")])
+    clips.SetClipPrimPath("/World/bob")
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (mirrored, "/World/bob: is mirrored"),
+        (skewed, "/World/bob: is mirrored, skewed"),
+        (clipped, "/World/bob: refers to value clips"),
+        (lambda made, bob, hinge: UsdPhysics.SetStageKilogramsPerUnit(made, 0.0), "is 0: a unit"),
+        (lambda made, bob, hinge: UsdPhysics.MassAPI(bob).GetMassAttr().Set(float("nan")), "'nan'"),
+        (lambda made, bob, hinge: hinge.GetAttribute("physics:axis").Set("W"), "axis is 'W'"),
+        (
+            lambda made, bob, hinge: UsdPhysics.Joint(hinge).CreateLocalRot1Attr(Gf.Quatf(0)),
+            "/World/hinge: physics:localRot1 is a quaternion of length 0",
+        ),
+        (
+            lambda made, bob, hinge: hinge.CreateAttribute(
+                "newton:damping", Sdf.ValueTypeNames.String
+            ).Set("much"),
+            "newton:damping is 'much', expected numbers",
+        ),
+    ],
+)
+def test_what_is_no_rigid_body_or_no_number_is_refused(change, said, tmp_path):
+    made = stage(tmp_path, units=1.0, up="Z")
+    change(made, *(made.GetPrimAtPath(f"/World/{x}") for x in ("bob", "hinge")))
+    made.GetRootLayer().Save()
+    with pytest.raises(rd.UrdfError) as caught:
+        rd.load(tmp_path / "made.usda")
+    assert said in str(caught.value)
+
+
+def test_limits_of_balls_are_told(tmp_path):
+    made = stage(tmp_path, units=1.0, up="Z")
+    made.RemovePrim("/World/hinge")
+    ball = UsdPhysics.SphericalJoint.Define(made, "/World/ball")
+    ball.CreateBody1Rel().SetTargets(["/World/bob"])
+    made.GetRootLayer().Save()
+    assert rd.load(tmp_path / "made.usda").nv == 3
+    ball.CreateConeAngle0LimitAttr(30.0)
+    made.GetRootLayer().Save()
+    with pytest.warns(rd.errors.UrdfWarning, match=r"several freedoms \(ball\) are not read"):
+        rd.load(tmp_path / "made.usda")

@@ -293,6 +293,17 @@ def test_limits_of_effort_of_zero_are_left_out(tmp_path):
     assert any("limits of effort of zero" in line for line in lost)
 
 
+@pytest.mark.parametrize("limits", [rd.Limits(lower=-0.4), rd.Limits(upper=0.3)])
+def test_a_limit_on_one_side_stays_one(limits, tmp_path):
+    """MuJoCo has both, the other one far away; postures are not drawn from there."""
+    scara = rd.load("scara").mechanism
+    joints = tuple(dataclasses.replace(x, limits=limits) if x.nv else x for x in scara.joints)
+    again = loaded(written(loaded(dataclasses.replace(scara, joints=joints)), tmp_path)[0])
+    assert np.array_equal(again.lower_limits, np.full(4, limits.lower))
+    assert np.array_equal(again.upper_limits, np.full(4, limits.upper))
+    assert np.abs(again.random(0)).max() < 10.0
+
+
 def test_ranges_without_width_are_left_out(tmp_path):
     """Of a joint whose limits are one position, and of a motor that has no torque."""
     scara = rd.load("scara", actuators={"elbow": rd.Actuator(torque_limit=0.0)}).mechanism

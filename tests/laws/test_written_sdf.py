@@ -196,6 +196,28 @@ def test_a_frame_of_the_world(tmp_path):
     close(again.bias_forces(q, [1.0, 2.0]), robot.bias_forces(q, [1.0, 2.0]))
 
 
+@pytest.mark.parametrize("name", ["a::b", "__model__", " a"])
+@pytest.mark.parametrize("what", ["link", "joint"])
+def test_names_that_sdf_does_not_have_are_refused(what, name, tmp_path):
+    body = rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)
+    child, hinge = (name, "hinge") if what == "link" else ("arm", name)
+    joint = rd.Joint(hinge, "continuous", "base", child)
+    robot = rd.load(rd.Mechanism("odd", (rd.Link("base"), rd.Link(child, body)), (joint,)))
+    with pytest.raises(rd.UrdfError, match=f"{what} '{name}'.*cannot be written as SDF"):
+        rd.convert(robot, tmp_path / "robot.sdf")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_joint_called_as_the_world(tmp_path):
+    scara = rd.load("scara").mechanism
+    first, *others = scara.joints
+    first = dataclasses.replace(first, name="world")
+    plain = dataclasses.replace(scara, joints=(first, *others), actuators=(), extras=())
+    path, lost = written(rd.load(plain), tmp_path)
+    assert any("joint 'world' is called 'world_joint'" in line for line in lost)
+    assert "world_joint" in loaded(path).joint_names
+
+
 def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
         rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")

@@ -32,7 +32,10 @@ FURTHER = 0.25
 #: A centre of mass in millimetres lies so many sizes of the shape outside of it.
 FAR_AWAY = 5.0
 
-G, MM, CM = 1e-3, 1e-3, 1e-2
+#: Density below which a shape is drawn too large, or its mass is in another unit [kg/m^3].
+LIGHT = 20.0
+
+G, MM, CM, T, LB, IN = 1e-3, 1e-3, 1e-2, 1e3, 0.45359237, 0.0254
 #: Units that mass, lengths and inertia may have been written in: what is said of them, and factors.
 UNITS = (
     ("", 1.0, 1.0, 1.0),
@@ -47,6 +50,11 @@ UNITS = (
     ("the inertia in g m^2", 1.0, 1.0, G),
     ("the inertia in g cm^2", 1.0, 1.0, G * CM**2),
     ("the inertia in g mm^2", 1.0, 1.0, G * MM**2),
+    ("mass and inertia in t and t mm^2", T, 1.0, T * MM**2),
+    ("all of it in t, mm and t mm^2", T, MM, T * MM**2),
+    ("mass and inertia in lb and lb in^2", LB, 1.0, LB * IN**2),
+    ("all of it in lb, in and lb in^2", LB, IN, LB * IN**2),
+    ("the mass in tonnes", T, 1.0, 1.0),
 )
 
 #: Rotations that change the order of axes, as between programs with y or z upwards.
@@ -140,6 +148,8 @@ def _fewest_mistakes(
             difference = after.unlike + FURTHER * len(said)
             if factors[0] < 1.0 and found.density < DENSE:
                 difference += FURTHER  # nothing speaks for another mass
+            if after.density < LIGHT:
+                difference += FURTHER
             if not certain:
                 accepted = after.unlike < SAME and found.unlike > OTHER
             elif np.allclose(meant.spread, written.spread, rtol=1e-9):

@@ -17,6 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Limits, Link, Pose
 from robodyn.joints import continuous, fixed, floating, prismatic, revolute, spherical
 from robodyn.motion.base_motion import rotation_from_quaternion
+from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.mjcf.model import CompiledModel, Passive, vector
 
 
@@ -131,7 +132,9 @@ class Bodies:
     def _limits(self, j: int) -> Limits | None:
         lower, upper = -math.inf, math.inf
         if self._model.jnt_limited[j]:
-            lower, upper = map(float, self._model.jnt_range[j])
+            low, high = map(float, self._model.jnt_range[j])
+            lower = low if low > -UNLIMITED else lower
+            upper = high if high < UNLIMITED else upper
         limits = Limits(lower, upper, effort=self._efforts.get(j, math.inf))
         return None if limits == Limits() else limits
 

@@ -263,7 +263,7 @@ class ModelReader:
             self.reader.problem(
                 element, f"the name is taken by the element in line {taken[name]}", lost=True
             )
-        elif source.version >= RESERVING and _is_reserved(name, source):
+        elif source.version >= RESERVING and is_reserved(name, scoped=source.version >= SCOPED):
             self.reader.problem(element, f"the name {name!r} is reserved; rename it", lost=True)
         else:
             taken[name] = line_of(element)
@@ -355,7 +355,10 @@ def _circle(chain: tuple[str, ...], path: Path) -> str:
     return f"is included by itself: {' -> '.join(Path(file).name for file in files)}"
 
 
-def _is_reserved(name: str, source: Source) -> bool:
-    """Whether a name means something else: the world, a frame of SDF, or one of a model within."""
+def is_reserved(name: str, *, scoped: bool = True) -> bool:
+    """Whether a name means something else: the world, a frame of SDF, or one of a model within.
+
+    scoped: Whether models have those of models within.
+    """
     of_sdf = name.startswith("__") and name.endswith("__")
-    return name == WORLD or of_sdf or (SEPARATOR in name and source.version >= SCOPED)
+    return name == WORLD or of_sdf or (SEPARATOR in name and scoped)

@@ -42,6 +42,7 @@ from robodyn.urdf.common.drawn import (
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
+from robodyn.urdf.sdf.models import is_reserved
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -66,6 +67,13 @@ def sdf_text(robot: DrawnRobot) -> Written:
             element=element,
             file=mechanism.file,
         )
+    for item in (*mechanism.links, *mechanism.movers):
+        if item.name.strip() != item.name or (is_reserved(item.name) and item.name != WORLD):
+            raise UrdfError(
+                f"cannot be written as SDF, which has no name {item.name!r}: rename it, without "
+                "blanks at its ends, '::', and '__' around it",
+                **mechanism.where(item),
+            )
     lost: list[str] = []
     root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
     model = _add(root, "model", name=mechanism.name)
@@ -104,7 +112,7 @@ class _Joints:
         links = {link.name for link in mechanism.links}
         self._taken = {WORLD, *links, *(mover.name for mover in mechanism.movers)}
         self._names = {mover.name: mover.name for mover in mechanism.movers}
-        for wanted in sorted(links & self._names.keys()):
+        for wanted in sorted({WORLD, *links} & self._names.keys()):
             name = self._names[wanted] = self.free_name(wanted)
             self.lost.append(f"joint {wanted!r} is called {name!r}: SDF has a link of its name")
 

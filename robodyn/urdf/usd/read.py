@@ -16,7 +16,6 @@ from robodyn.description.pose import inverse_pose
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.joints import continuous, distance, fixed, joint_kind, planar, revolute, universal
 from robodyn.joints.common.described import align_z
-from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.usd.schema import ALL_FREEDOMS, FREEDOMS, MOTOR, SPRING, TYPES
 from robodyn.urdf.usd.simulator_words import (
@@ -94,6 +93,8 @@ class _Robot:
         mass = self._stage.numbers(prim, "physics:mass", 0.0) * self._mass
         if prim.GetCustomDataByKey("massless"):
             return Link(name)
+        if mass < 0.0:
+            self._stage.problem(prim, f"its mass is {mass:g} kg: negative")
         if not mass > 0.0:
             self._unweighed.append(name)
             return Link(name)
@@ -108,8 +109,9 @@ class _Robot:
             J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         else:
             moments = self._stage.numbers(prim, "physics:diagonalInertia", np.zeros(3)) * unit
-            axes = self._stage.numbers(prim, "physics:principalAxes", np.eye(4)[0])
-            R = _rotation(axes) if np.any(axes) else np.eye(3)
+            axes = "physics:principalAxes"
+            turned = np.any(self._stage.numbers(prim, axes, 0.0))  # all zero: not given
+            R = self._stage.rotation(prim, axes) if turned else np.eye(3)
             J = R @ np.diag(moments) @ R.T
             if not moments.any():
                 self._stage.warn(prim, "has a mass and no inertia: it is taken as a point")
@@ -127,9 +129,8 @@ class _Robot:
         for k, relation in enumerate((joint.GetBody0Rel(), joint.GetBody1Rel())):
             targets = relation.GetTargets()
             place = np.ravel(self._stage.numbers(prim, f"physics:localPos{k}", np.zeros(3)))
-            turn = self._stage.numbers(prim, f"physics:localRot{k}", np.eye(4)[0])
             X = np.eye(4)
-            X[:3, :3] = _rotation(turn)
+            X[:3, :3] = self._stage.rotation(prim, f"physics:localRot{k}")
             link = WORLD
             if targets:
                 body = self._stage.stage.GetPrimAtPath(targets[0])
@@ -230,6 +231,16 @@ class _Robot:
         loops = [self._loop(*ends[path]) for path in ends if path not in tree]
         return [(ends[path][0], tree[path]) for path in ends if path in tree], loops
 
+    def _is_limited(self, prim: Any) -> bool:
+        """Whether a ball, or a joint with freedoms of its own, has limits of position."""
+        ends = [f"physics:coneAngle{k}Limit" for k in (0, 1)]
+        given = [self._stage.numbers(prim, x, -1.0) >= 0.0 for x in ends]
+        for freedom in ALL_FREEDOMS:
+            if not self._is_locked(prim, freedom):
+                ends = [f"limit:{freedom}:physics:{x}" for x in ("low", "high")]
+                given += [math.isfinite(self._stage.numbers(prim, x, math.inf)) for x in ends]
+        return any(given)
+
     def _fields(self, prim: Any, kind: str) -> dict[str, Any]:
         """Limits, and what acts along a joint with one freedom."""
         if joint_kind(kind).nv != 1:
@@ -273,7 +284,9 @@ class _Robot:
             return np.array(AXES["Y"]), np.array(AXES["X"])
         given = prim.GetAttribute("physics:axis")
         token = str(given.Get()) if given and given.HasAuthoredValue() else "X"
-        return np.array(AXES[token]), np.array(AXES["Y"])
+        if token not in AXES:
+            self._stage.problem(prim, f"its axis is {token[:20]!r}, expected {', '.join(AXES)}")
+        return np.array(AXES.get(token, AXES["X"])), np.array(AXES["Y"])
 
     def _loop(self, prim: Any, sides: list[tuple[str, FloatArray]]) -> Loop:
         kind = self._kind(prim)
@@ -401,6 +414,9 @@ class _Robot:
             "shapes and contacts ({}) are left out": [
                 str(x.GetPath()) for x in self._stage.prims if x.HasAPI(physics.CollisionAPI)
             ],
+            "limits of joints with several freedoms ({}) are not read": [
+                self._stage.name(x) for x in placed if self._is_limited(x)
+            ],
             "words of simulators ({}) are not read": foreign_words([*self._bodies, *placed]),
             "bodies that a simulator holds or moves by hand ({}) move as all others": [
                 self._stage.name(x) for x in self._bodies if is_prescribed(self._usd, x)
@@ -411,12 +427,6 @@ class _Robot:
                 self._stage.warnings.append(
                     UrdfWarning(message.format(some_of(names)), file=self._stage.file)
                 )
-
-
-def _rotation(quaternion: Any) -> FloatArray:
-    """Matrix of a quaternion with w first."""
-    w, x, y, z = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
-    return np.asarray(rotation_from_quaternion((x, y, z, w)))
 
 
 def _planar_turn(kind: str) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.urdf.usd.schema import EXACT, usd
 
 #: Name of what joints without a body are fastened to.
@@ -17,6 +19,9 @@ WORLD = "world"
 
 #: Ends of names by which USD tells its formats.
 SUFFIXES = (".usda", ".usdc", ".usd", ".usdz")
+
+#: How far the axes of a body may be from perpendicular: scales above it are in single precision.
+SKEW = 1e-5
 
 #: Most prims that are read.
 MOST_PRIMS = 200_000
@@ -42,6 +47,9 @@ class Stage:
         geometry, physics = self.pxr.UsdGeom, self.pxr.UsdPhysics
         self.length = float(geometry.GetStageMetersPerUnit(stage))
         self.mass = float(physics.GetStageKilogramsPerUnit(stage))
+        for what, unit in (("metersPerUnit", self.length), ("kilogramsPerUnit", self.mass)):
+            if not 0.0 < unit < math.inf:
+                raise UrdfError(f"{what} is {unit:g}: a unit is a positive number", file=file)
         self.stage, self.prims = stage, list(self._traversed(stage))
         self.names: dict[str, str] = {}
         self._taken = {WORLD}
@@ -53,6 +61,13 @@ class Stage:
                     f"has more than {MOST_PRIMS} prims: open it in a program for scenes, and write "
                     "the robot alone",
                     file=self.file,
+                )
+            if prim.HasAuthoredMetadata("clips"):
+                raise UrdfError(
+                    "refers to value clips, motions in other files, which are not read: take them "
+                    "out of the file of the robot",
+                    file=self.file,
+                    element=str(prim.GetPath()),
                 )
             yield prim
 
@@ -77,7 +92,15 @@ class Stage:
         cache = self.pxr.UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(0.0)
         X = np.array(cache, float).T
         scale = np.linalg.norm(X[:3, :3], axis=0)
-        X[:3, :3] /= scale
+        X[:3, :3] /= np.where(scale > 0.0, scale, 1.0)
+        off = np.abs(X[:3, :3].T @ X[:3, :3] - np.eye(3)).max()
+        if not (off < SKEW and np.linalg.det(X[:3, :3]) > 0.0 and np.isfinite(X).all()):
+            raise UrdfError(
+                "is mirrored, skewed or made flat by the scales above it: no rigid body is; apply "
+                "the scales where the file was made",
+                file=self.file,
+                element=str(prim.GetPath()),
+            )
         X[:3, 3] *= self.length
         return X
 
@@ -93,12 +116,30 @@ class Stage:
         value = attribute.Get() if attribute and attribute.HasAuthoredValue() else None
         if value is None:
             return default
-        numbers = np.ravel(_plain(value)).astype(float)
+        try:
+            numbers = np.ravel(_plain(value)).astype(float)
+        except (TypeError, ValueError):
+            numbers = np.array([np.nan])
+        if np.isnan(numbers).any():
+            message = f"{name} is {str(value)[:60]!r}, expected numbers"
+            raise UrdfError(message, file=self.file, element=str(prim.GetPath()))
         if exact and exact.HasAuthoredValue():
             full = np.array(exact.Get(), float)
             if np.array_equal(full.astype(np.float32), numbers.astype(np.float32)):
                 numbers = full
         return numbers if len(numbers) > 1 else float(numbers[0])
+
+    def rotation(self, prim: Any, name: str) -> FloatArray:
+        """Matrix of an attribute that is a quaternion, shape (3, 3)."""
+        w, x, y, z = self.numbers(prim, name, np.eye(4)[0])
+        size = float(np.linalg.norm((w, x, y, z)))
+        if not 0.0 < size < np.inf:
+            raise UrdfError(
+                f"{name} is a quaternion of length {size:g}, expected 1",
+                file=self.file,
+                element=str(prim.GetPath()),
+            )
+        return np.asarray(rotation_from_quaternion((x / size, y / size, z / size, w / size)))
 
     def problem(self, prim: Any, message: str) -> None:
         """Report an element that is left out where reading is lenient, and refused else."""

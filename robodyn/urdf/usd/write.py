@@ -287,6 +287,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     loose = [x for x in movers if joint_kind(x.kind).nv > 1]
     resisted = [x.name for x in loose if x.damping or x.friction or x.armature]
     balls = [x.name for x in loose if x.name in robot.motors and x.kind not in FREEDOMS]
+    idle = [x for x in movers if joint_kind(x.kind).nv == 1 and x.name not in robot.motors]
+    strong = [x.name for x in idle if x.limits and math.isfinite(x.limits.effort)]
     rotors = [name for name, motor in mechanism.actuators if motor.rotor_inertia]
     geared = [name for name, motor in mechanism.actuators if motor.gear_ratio != 1.0]
     yield from left_out(
@@ -294,6 +296,7 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("floating joints, as links are free without a joint,", free),
             ("damping, friction and armature of joints with several freedoms", resisted),
             ("motors of ball joints", balls),
+            ("limits of effort of joints without motors", strong),
             ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),
             ("what turns rotors beside their gears, as with rotor_model='armature',", rotors),
             ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),

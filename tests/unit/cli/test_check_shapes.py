@@ -108,6 +108,15 @@ MISTAKES = {
     ),
     "nowhere": ((MASS, RIGHT + np.array([0.0, 0.0, 1.15]), J_LINK), "outside of the shapes", None),
     "left out": ((MASS, np.zeros(3), J_LINK), "left out", {"com": RIGHT}),
+    "tonnes": ((1e-3 * MASS, RIGHT, J_LINK), "in tonnes", {"mass": MASS}),
+    "t, mm": (
+        (1e-3 * MASS, 1e3 * RIGHT, 1e3 * J_LINK), "t, mm and t mm\\^2",
+        {"mass": MASS, "com": RIGHT, "J": J_LINK},
+    ),
+    "lb in^2": (
+        (MASS / 0.45359237, RIGHT, J_LINK / 0.45359237 / 0.0254**2), "lb and lb in\\^2",
+        {"mass": MASS, "J": J_LINK},
+    ),
 }  # fmt: skip
 
 
