@@ -161,12 +161,16 @@ def rigid(P: FloatArray) -> RigidInertia:
 
 #: Indices of second moments in a pseudo-inertia.
 _SECOND = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_ALL_SECOND = (*_SECOND, (1, 0), (2, 0), (2, 1))
 
 
 def _rigid_rows(P: FloatArray) -> RigidInertia:
     size = np.abs(P)
-    second = LUMPED_INERTIA * size[:, :3, :3].max(axis=(1, 2))
-    first = LUMPED_INERTIA * np.maximum(size[:, :3, 3].max(axis=1), size[:, 3, 3])
+    # numpy goes through short axes slowly
+    second, first = (
+        LUMPED_INERTIA * functools.reduce(np.maximum, [size[:, i, j] for i, j in places])
+        for places in (_ALL_SECOND, [(k, 3) for k in range(4)])
+    )
 
     def clean(i: int, j: int, least: FloatArray) -> Any:
         x = np.where(size[:, i, j] <= least, 0.0, P[:, i, j])

@@ -18,6 +18,7 @@ from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, regrouped
 from robodyn.equations.mechanism.light import rows_in_doubt
+from robodyn.equations.mechanism.lumping import is_there
 from robodyn.equations.quantities.common.numbers import with_numbers
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES
@@ -119,8 +120,8 @@ def parameter_rows(model: Model, given: Mapping[str, ArrayLike]) -> ParameterRow
     numbers: list[Any] = []
 
     def take(x: Any) -> Any:
-        if np.any(x):
-            numbers.append(np.broadcast_to(x, count))
+        if is_there(x):
+            numbers.append(x if isinstance(x, np.ndarray) else np.full(count, x))
         return _largest(x)
 
     example = with_numbers(setup, take)
@@ -173,20 +174,19 @@ def _rows_of(
 
 def _refuse_impossible(model: Model, body: Body, ten: FloatArray, values: Values) -> None:
     """Check that the bodies of all rows can exist."""
-    if model.settings.allow_unphysical:
+    doubtful = np.flatnonzero(~_is_possible(ten))
+    if model.settings.allow_unphysical or not len(doubtful):
         return
-    link = body_link(model.bodies, body)
+    link, ten = body_link(model.bodies, body), ten[doubtful]
     m, h = ten[:, 0], ten[:, 1:4]
     about = ten[:, [[4, 5, 7], [5, 6, 8], [7, 8, 9]]]
     with np.errstate(all="ignore"):
         c = h / np.where(m, m, 1.0)[:, None]
         shift = np.einsum("ri,ri->r", c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None]
         central = about - m[:, None, None] * shift
-        there = (m > 0.0) & np.isfinite(central).all(axis=(1, 2)) & (np.abs(ten) <= LARGEST).all(1)
-        fine = there & _is_definite(central)
-    doubtful = np.flatnonzero(there & ~fine)
-    moments = np.linalg.eigvalsh(central[doubtful])
-    fine[doubtful] = (moments[:, 0] >= 0.0) & (0.5 * moments.sum(axis=1) >= moments[:, 2])
+        fine = (m > 0.0) & np.isfinite(central).all(axis=(1, 2)) & (np.abs(ten) <= LARGEST).all(1)
+        moments = np.linalg.eigvalsh(np.where(fine[:, None, None], central, 0.0))
+    fine &= (moments[:, 0] >= 0.0) & (0.5 * moments.sum(axis=1) >= moments[:, 2])
     for k in np.flatnonzero(~fine):  # some of them within rounding
         if m[k] == 0.0 and ten[k].any() and h[k].any():
             reason: str | None = f"a body without mass has moments {ten[k, 1:].tolist()}"
@@ -197,25 +197,26 @@ def _refuse_impossible(model: Model, body: Body, ten: FloatArray, values: Values
             links = [x for x in model.mechanism.links if x.name == link]
             raise InertiaError(
                 f"{', '.join(by)} make body {link!r} of {model.mechanism.name!r} one that none can "
-                f"be in row {k}: {reason}; allow_unphysical=True takes it as it is",
+                f"be in row {doubtful[k]}: {reason}; allow_unphysical=True takes it as it is",
                 **(model.mechanism.where(links[0]) if links else {}),
             )
 
 
-def _is_definite(central: FloatArray) -> Array:
-    """Whether second moments are clearly positive in all directions, by leading minors.
+def _is_possible(ten: FloatArray) -> Array:
+    """Whether masses and their second moments in all directions are clearly positive, by minors.
 
     Then principal moments are positive, and none is larger than both others together.
-
-    central (robots, 3, 3): Inertias about the centre of mass.
     """
-    S = 0.5 * np.trace(central, axis1=1, axis2=2)[:, None, None] * np.eye(3) - central
-    (a, b, c), (_, d, e), (_, _, f) = np.moveaxis(S, 0, -1)
-    first, second = a * d - b * b, d * f - e * e
-    last = a * second - b * (b * f - c * e) + c * (b * e - c * d)
-    rounding = 1e-12 * (a + d + f)
-    fine = (a > rounding) & (first > rounding * (a + d)) & (last > rounding * first)
-    return np.asarray(fine)
+    m, x, y, z, xx, xy, yy, xz, yz, zz = np.ascontiguousarray(ten.T)
+    with np.errstate(all="ignore"):
+        half = 0.5 * (xx + yy + zz)
+        a, d, f = (half - own - h * h / m for own, h in ((xx, x), (yy, y), (zz, z)))
+        b, c, e = (-own - g * h / m for own, g, h in ((xy, x, y), (xz, x, z), (yz, y, z)))
+        first, second = a * d - b * b, d * f - e * e
+        last = a * second - b * (b * f - c * e) + c * (b * e - c * d)
+        least = 1e-12 * half
+        fine = (a > least) & (first > least * (a + d)) & (last > least * first)
+    return np.asarray(fine & (m > 0.0) & (np.abs(ten) <= LARGEST).all(axis=1))
 
 
 def _refuse_other_geometry(model: Model, values: Values) -> None:
