@@ -73,8 +73,8 @@ def balanced(
     """
     v, tau = (v, tau) if tau.any() else (v[..., :0], tau[..., :0])
     found = work_and_energy(t, v, tau, power, kinetic, potential)
-    still = np.broadcast_to(at_rest, found.shape[1:])
-    for done, missing, stored, largest, rest in zip(*found.tolist(), still.tolist(), strict=True):
+    still = at_rest.tolist() if isinstance(at_rest, np.ndarray) else [at_rest] * found.shape[1]
+    for done, missing, stored, largest, rest in zip(*found.tolist(), still, strict=True):
         allowed = part * max(stored, done) + rounding * largest + rest
         if not (missing <= allowed and done <= (0.1 * part * stored if several else done)):
             return False
