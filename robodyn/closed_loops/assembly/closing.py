@@ -31,6 +31,9 @@ from robodyn.urdf.write import loop_element
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
 
+#: Number of speeds beyond which postures near another are nearer, since steps of joints add up.
+SHORT = 32
+
 
 class LoopCloser:
     """Finds positions at which the loops of a linkage are closed.
@@ -234,7 +237,8 @@ class LoopCloser:
 
     def nearby(self, q: Array, rng: np.random.Generator) -> Array:
         """Another closed posture near a closed one, within limits where loops close there."""
-        moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
+        reach = 0.3 * min(1.0, SHORT / max(1, self._space.nv))
+        moved = self._space.integrate(q, rng.uniform(-reach, reach, self._space.nv))
         lower, upper = np.minimum(self._model.lower, q), np.maximum(self._model.upper, q)
         try:
             return self._soon(self.closed, np.clip(moved, lower, upper), self._all)
