@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.chains import chain, scissors, tree
+from support.chains import chain, crossed_scissors, scissors, tree
 
-MAKERS = {"chain": chain, "tree": tree, "scissors": scissors}
+MAKERS = {
+    "chain": chain, "tree": tree, "scissors": scissors, "crossed scissors": crossed_scissors
+}  # fmt: skip
 TREES = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 #: What, how many links or loops, and which quantities.
 ROWS = [
@@ -27,6 +29,7 @@ ROWS = [
     *(("chain", count, TREES[:2]) for count in (400, 1000)),
     *(("tree", count, TREES) for count in (30, 126, 510, 1000)),
     *(("scissors", count, TREES[1:2]) for count in (2, 5, 10, 20, 50, 100)),
+    *(("crossed scissors", count, TREES[1:2]) for count in (10, 30, 60, 100)),
 ]
 #: Calls of which the fastest counts.
 REPEATS = 30

@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.chains import scissors
+from support.chains import crossed_scissors, scissors
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import Loop, Pose
+from robodyn.equations.elimination import loop_order
+from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import long_linkages
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree.composite_body import mass_matrix
@@ -20,6 +22,18 @@ KINDS = ["revolute", "universal", "prismatic", "spherical", "helical", "planar",
 LOOPS = ["distance", "spherical", "universal", "spherical", "distance"]
 #: Links that they join: some loops overlap, one goes through the base, one is within another.
 ENDS = [(0, 9), (5, 15), (13, 24), (3, 20), (9, 17)]
+
+
+def by_singular_values(robot, q, v, tau):
+    """Accelerations, and multipliers of least norm, of dense equations."""
+    M, K = robot.mass_matrix(q), robot.loop_jacobian(q)
+    U, sizes, Vt = np.linalg.svd(K)
+    rank = int((sizes > 1e-9 * sizes[0]).sum())
+    force = tau - robot.bias_forces(q, v)
+    own = -Vt[:rank].T @ ((U.T @ robot.loop_bias(q, v))[:rank] / sizes[:rank])
+    Z = Vt[rank:].T
+    a = own + Z @ np.linalg.solve(Z.T @ M @ Z, Z.T @ (force - M @ own))
+    return a, U[:, :rank] @ ((Vt[:rank] @ (M @ a - force)) / sizes[:rank])
 
 
 def random_linkage(rng):
@@ -34,16 +48,22 @@ def random_linkage(rng):
     return Robot(dataclasses.replace(mechanism, loops=tuple(loops)), Settings())
 
 
+@pytest.mark.parametrize("waiting", [loop_order.WAITING, -1])
 @pytest.mark.parametrize("controlled", [(), (0, 7, 12, 30)])
 @pytest.mark.parametrize("seed", range(4))
-def test_they_solve_the_same_equations(seed, controlled):
-    """At any state, loops open or closed: the equations are linear in what is wanted."""
+def test_they_solve_the_same_equations(seed, controlled, waiting, monkeypatch):
+    """At any state, loops open or closed: the equations are linear in what is wanted.
+
+    With rows at the bodies that carry their loops, and as soon as they have a pivot.
+    """
+    monkeypatch.setattr(loop_order, "WAITING", waiting)
     rng = np.random.default_rng(seed)
     setup, mask = random_linkage(rng)._model.setup, frozenset(controlled)
     nv = setup.model.nv
     given, tau = (x.tolist() for x in rng.normal(size=(2, nv)))
-    t = Tracer(setup, {})
-    t.numbers["q"] = [float(x) for x in rng.uniform(0.2, 1.0, setup.model.nq)]
+    q = [float(x) for x in rng.uniform(0.2, 1.0, setup.model.nq)]
+    t = Tracer(setup, {"postures": (tuple(q),)})
+    t.numbers["q"] = q
     t.numbers["v"] = [float(x) for x in rng.normal(size=nv)]
     a, forces, lam = long_linkages.hybrid_dynamics(t, given, tau, mask)
     M = np.array(mass_matrix(t.state), float)
@@ -67,9 +87,32 @@ def test_they_solve_the_same_equations(seed, controlled):
     np.testing.assert_allclose(others, 0.0, atol=1e-8 * np.abs(pull).max())
 
 
-@pytest.mark.parametrize("loops", [9, pytest.param(50, marks=pytest.mark.slow)])
-def test_scissors_move_as_their_constraints_say(loops):
-    robot, rng = scissors(loops), np.random.default_rng(1)
+@pytest.mark.slow
+def test_few_rows_of_crossed_scissors_wait_for_the_ground():
+    """Both chains are freed at once, the deepest bodies first."""
+    robot = crossed_scissors(20)
+    choice = robot._posed().postures._mobility.analysis.choice
+    t = Tracer(robot._model.setup, choice.options, numbers={"q": [*robot.neutral()]})
+    order = long_linkages.order_of(t, long_linkages.loop_rows(t), frozenset())
+    depth = {BASE: 0}
+    for body in t.model:
+        depth[body.index] = depth[body.parent] + 1
+    depths = [depth[k] for k in order.bodies]
+    assert depths == sorted(depths, reverse=True)
+    assert sum(map(len, order.after.values())) == len(choice.rows) == 40
+    assert sum(len(rows) for k, rows in order.after.items() if depth[k] <= 2) < 10
+
+
+@pytest.mark.parametrize(
+    "make, loops",
+    [
+        (scissors, 9),
+        pytest.param(scissors, 50, marks=pytest.mark.slow),
+        pytest.param(crossed_scissors, 20, marks=pytest.mark.slow),
+    ],
+)
+def test_scissors_move_as_their_constraints_say(make, loops):
+    robot, rng = make(loops), np.random.default_rng(1)
     q = robot.neutral()
     v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
     tau = rng.normal(size=robot.nv)
@@ -79,7 +122,12 @@ def test_scissors_move_as_their_constraints_say(loops):
     )
     solved = robot.constrained_dynamics(q, v, tau)
     np.testing.assert_allclose(a, solved.a, rtol=0, atol=1e-7 * np.abs(a).max())
-    found = robot.hybrid_dynamics(q, v, controlled={"foot0": 0.3})
+    dense, multipliers = by_singular_values(robot, q, v, tau)
+    np.testing.assert_allclose(a, dense, rtol=0, atol=1e-9 * np.abs(a).max())
+    np.testing.assert_allclose(
+        solved.multipliers, multipliers, rtol=0, atol=1e-9 * np.abs(multipliers).max()
+    )
+    found = robot.hybrid_dynamics(q, v, controlled={robot.joint_names[0]: 0.3})
     assert found.a[0] == 0.3
     again = robot.forward_dynamics(q, v, found.tau)
     np.testing.assert_allclose(again, found.a, rtol=0, atol=1e-7 * np.abs(again).max())

@@ -1,5 +1,7 @@
 """Chains, trees and scissors of many links, described rather than read from a file."""
 
+import math
+
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -55,3 +57,31 @@ def scissors(loops):
             closures.append(Loop(f"top{k}", "revolute", f"up{k - 1}", f"down{k}", *ends, axis))
     mechanism = Mechanism(f"scissors{loops}", tuple(links), tuple(joints), tuple(closures))
     return Robot(mechanism, Settings())
+
+
+def crossed_scissors(stages):
+    """The same bars as two chains from the ground, which the pins in their middle close."""
+    half, angle, axis = 0.15, 0.6, (0.0, 0.0, 1.0)
+    bar = Inertia(0.5, Pose((0.01, 0.0, 0.0)), 0.001, 0.0, 0.0, 0.004, 0.0, 0.0045)
+    links, joints, closures = [Link("base"), Link("shoe", bar)], [], []
+    wide = 2.0 * half * math.cos(angle)
+    rail = Joint("rail", "prismatic", "base", "shoe", Pose((wide, 0.0, 0.0)), (1.0, 0.0, 0.0))
+    joints.append(rail)
+    ends = ["base", "shoe"]
+    for k in range(stages):
+        names = [f"left{k}", f"right{k}"]
+        links += [Link(name, bar) for name in names]
+        for side, (end, name) in enumerate(zip(ends, names, strict=True)):
+            # each bar leans to the other side than the one below, and so does its chain
+            lean = angle if (side + k) % 2 == 0 else math.pi - angle
+            below = math.pi - lean
+            at = (2.0 * half, 0.0, 0.0) if k else (0.0, 0.0, 0.0)
+            turn = lean - below if k else lean
+            joints.append(
+                Joint(f"{name}_pin", "continuous", end, name, Pose(at, (0, 0, turn)), axis)
+            )
+        middle = Pose((half, 0.0, 0.0))
+        closures.append(Loop(f"middle{k}", "revolute", *names, middle, middle, axis))
+        ends = names
+    name = f"crossed_scissors{stages}"
+    return Robot(Mechanism(name, tuple(links), tuple(joints), tuple(closures)), Settings())

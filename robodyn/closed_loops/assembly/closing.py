@@ -25,11 +25,15 @@ from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, Topology
 from robodyn.model.model import Model, build_model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import LOOP_CLOSED, MISFIT
+from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, MISFIT, WALK_RANK
 from robodyn.urdf.write import loop_element
 
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
+
+#: Number of speeds beyond which steps to other postures are such as loops allow, since those of all
+#: joints add up, and the longest of them [rad, m].
+SHORT, STEP = 32, 0.1
 
 
 class LoopCloser:
@@ -235,7 +239,12 @@ class LoopCloser:
 
     def nearby(self, q: Array, rng: np.random.Generator) -> Array:
         """Another closed posture near a closed one, within limits where loops close there."""
-        moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
+        step = rng.uniform(-0.3, 0.3, self._space.nv)
+        if len(step) > SHORT:
+            K = self._rows.interpreted_position_rows().jacobian(q)
+            step = step - np.linalg.lstsq(K, K @ step, rcond=WALK_RANK)[0]
+            step *= rng.uniform(0.5, 1.0) * STEP / max(float(np.abs(step).max()), AT_LIMIT)
+        moved = self._space.integrate(q, step)
         lower, upper = np.minimum(self._model.lower, q), np.maximum(self._model.upper, q)
         try:
             return self._soon(self.closed, np.clip(moved, lower, upper), self._all)

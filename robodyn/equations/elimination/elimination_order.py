@@ -46,14 +46,21 @@ def elimination_order(
     systems = _numbers(M, rows[:single])
     if systems is None:
         return usual, frozenset()
-    order = _as_soon_as_possible(systems, len(M), of_rows)
+    order = as_soon_as_possible(systems, len(M), of_rows)
     if _cost(M, of_rows, order) > LESS * most:
         return usual, frozenset()
     return order, frozenset(r for r, k in enumerate(order) if k > usual[r])
 
 
-def _as_soon_as_possible(A: FloatArray, nv: int, of_rows: Sequence[set[int]]) -> list[int]:
-    """The speed after which the pivot of each row is large in all systems."""
+def as_soon_as_possible(
+    A: FloatArray, nv: int, of_rows: Sequence[set[int]], large: float = LARGE
+) -> list[int]:
+    """The speed after which the pivot of each row is large in all systems, the last one first.
+
+    A (n, nv + r, nv + r): Masses, with rows below and beside them.
+    of_rows: Speeds that each row is about.
+    large: Part of a pivot, as of `LARGE`.
+    """
     A, K = A.copy(), A[:, nv:, :nv]
     order, waiting = [min(speeds, default=0) for speeds in of_rows], set(range(len(of_rows)))
     with np.errstate(all="ignore"):
@@ -62,7 +69,7 @@ def _as_soon_as_possible(A: FloatArray, nv: int, of_rows: Sequence[set[int]]) ->
             _eliminate(A, k)
             for r in sorted(waiting):
                 part = np.nan_to_num(-A[:, nv + r, nv + r] / size[:, r], nan=0.0).min()
-                if k == order[r] or (k in of_rows[r] and part > LARGE):
+                if k == order[r] or (k in of_rows[r] and part > large):
                     order[r] = k
                     waiting.remove(r)
                     _eliminate(A, nv + r)

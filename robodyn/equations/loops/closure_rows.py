@@ -84,17 +84,25 @@ class Closure:
 
     def motion(self, state: State) -> RelativeMotion:
         """Motion of G seen from F."""
-        return relative_motion(state, (self.successor, self.X_SG), (self.predecessor, self.X_PF))
+        if self not in state.kept:
+            ends = (self.successor, self.X_SG), (self.predecessor, self.X_PF)
+            state.kept[self] = relative_motion(state, *ends)
+        found: RelativeMotion = state.kept[self]
+        return found
 
     def rows(self, state: State, motion: RelativeMotion | None = None) -> list[Row]:
         """Its rows, of a motion of G seen from F along any axes, if one is given."""
         m = motion or self.motion(state)
         return [_timed(row) for row in self.cut.rows(m, self.geometry)]
 
-    def gaps(self, state: State) -> list[Row]:
-        """The gap of each row, in a measure that vanishes only if the closure is closed."""
-        measure = self.cut.gap or self.cut.rows
-        return [_timed(row) for row in measure(self.motion(state), self.geometry)]
+    def gaps(self, state: State, *, still: bool = False) -> list[Row]:
+        """The gap of each row, in a measure that vanishes only if the closure is closed.
+
+        ``still``: without slopes.
+        """
+        m, measure = self.motion(state), self.cut.gap or self.cut.rows
+        m = dataclasses.replace(m, columns={}) if still else m
+        return [_timed(row) for row in measure(m, self.geometry)]
 
     def wrenches(self, state: State, lam: Sequence[Number]) -> tuple[Wrench, Wrench, Wrench]:
         """Multipliers as wrenches.

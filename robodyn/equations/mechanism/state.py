@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from robodyn.equations.closed_form.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
@@ -78,6 +79,7 @@ class State:
 
     dependent: Joints that follow others by a closed loop or a function, by body index.
     t [s]: Time, where anything depends on it.
+    kept: What was found of it, for others that need it.
     """
 
     model: MechanismModel
@@ -87,6 +89,7 @@ class State:
     base: BaseState
     dependent: dict[int, JointMotion]
     t: Number
+    kept: dict[object, Any] = field(default_factory=dict)
 
     def __getitem__(self, body: int) -> JointAtState:
         return self.joints[body]

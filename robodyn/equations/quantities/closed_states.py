@@ -35,7 +35,7 @@ def consistent_velocity(t: Tracer) -> Results:
     found = _nearest(t, t.v, Row.rate)
     if "closure_tolerance" in t.options:
         units = t.setup.row_units
-        gap = [row.residual * (1.0 / unit) for row, unit in zip(t.gaps, units, strict=True)]
+        gap = [x * (1.0 / unit) for x, unit in zip(t.residuals, units, strict=True)]
         double, single = t.options["closure_tolerance"]
         allowed = by_precision(t.graph, double**2, single**2)
         found = if_not_negative(found, allowed - dot(gap, gap))
@@ -92,7 +92,7 @@ def closed_posture(t: Tracer) -> Results:
 
 def _if_closed(t: Tracer, values: list[Number], gap: float) -> list[Number]:
     """Values, some NaN if the loops are open by more than a gap [m, rad]."""
-    rows = [t.gaps[k].residual for k in t.setup.position_rows]
+    rows = [t.residuals[k] for k in t.setup.position_rows]
     return if_not_negative(values, gap**2 - dot(rows, rows))
 
 

@@ -34,7 +34,7 @@ class RelativeMotion:
     w: Vec3
     dv: Vec3
     dw: Vec3
-    columns: dict[int, tuple[Vec3, Vec3]]
+    columns: Mapping[int, tuple[Vec3, Vec3]]
     t: Number = 0.0
 
 

@@ -135,9 +135,10 @@ def system_of(t: Tracer, rows: Sequence[Row], speeds: Sequence[int]) -> FreeSyst
 
 def loop_conditioning(t: Tracer) -> Results:
     """Measure of the nearness to a singular posture, by the multipliers of a probe."""
-    rows, probe = t.rows, t.options.get("probe")
+    probe = t.options.get("probe")
     if probe is not None and long_linkages.preferred(t, frozenset()):
         return {"conditioning": long_linkages.conditioning(t, frozenset(), probe)}
+    rows = t.rows
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows))

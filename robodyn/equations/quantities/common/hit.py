@@ -66,7 +66,7 @@ def if_regular(t: Tracer, values: list[Number]) -> list[Number]:
     """
     if "rows" not in t.options:
         return values
-    gaps = [t.gaps[k].residual for k in t.setup.position_rows]
+    gaps = [t.residuals[k] for k in t.setup.position_rows]
     values = if_not_negative(values, LOOP_DRIFT**2 - dot(gaps, gaps))
     if "tangent_probe" in t.options:
         probe = t.options["tangent_probe"]

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from robodyn.equations.elimination.articulated_loops import ArticulatedLoops, LoopRow
+from robodyn.equations.elimination.articulated_loops import (
+    ArticulatedLoops,
+    EliminationOrder,
+    LoopRow,
+)
+from robodyn.equations.elimination.elimination_order import TRIED
+from robodyn.equations.elimination.loop_order import loop_order
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
@@ -13,6 +20,7 @@ from robodyn.equations.tree import articulated_body
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.newton_euler import inverse_dynamics
 from robodyn.equations.tree.rotor_forces import armature_forces
+from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import Wrench
 
@@ -21,7 +29,8 @@ def preferred(t: Tracer, controlled: frozenset[int]) -> bool:
     """Whether the free part of a linkage is long, and suitable for articulated bodies."""
     setup, model = t.setup, t.model
     special = setup.coupled or setup.constraints or t.options.get("groups") or model.lumped_rotors
-    if special or model.light or not model.chained or not t.rows:
+    none = not t.options.get("rows", t.setup.closures)
+    if special or model.light or not model.chained or none:
         return False
     return articulated_body.preferred(model, controlled)
 
@@ -35,13 +44,52 @@ def equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
 
 
 def _equations(t: Tracer, controlled: frozenset[int]) -> ArticulatedLoops:
-    places = [(c, k) for c in t.setup.closures for k in range(c.count)]
-    chosen = t.options.get("rows", range(len(places)))
-    rows = [
-        LoopRow(_wrenches(t, closure, k), _carrier(t.model, closure))
-        for closure, k in (places[row] for row in chosen)
+    rows = loop_rows(t)
+    return ArticulatedLoops(t.state, rows, controlled, order_of(t, rows, controlled))
+
+
+def order_of(
+    t: Tracer, rows: Sequence[LoopRow], controlled: frozenset[int]
+) -> EliminationOrder | None:
+    """Another order of elimination than the usual one, if that takes much fewer operations."""
+    return loop_order(
+        t.model, rows, lambda: [(x.state, loop_rows(x)) for x in _tried(t)], controlled
+    )
+
+
+def loop_rows(t: Tracer) -> list[LoopRow]:
+    """The rows that were chosen, by bodies."""
+    return [
+        LoopRow(_wrenches(t, closure, k), _carrier(t.model, closure)) for closure, k in _chosen(t)
     ]
-    return ArticulatedLoops(t.state, rows, controlled)
+
+
+def _chosen(t: Tracer) -> list[tuple[Closure, int]]:
+    """Closures with the numbers of their rows that were chosen."""
+    places = [(c, k) for c in t.setup.closures for k in range(c.count)]
+    return [places[row] for row in t.options.get("rows", range(len(places)))]
+
+
+def _tried(t: Tracer) -> list[Tracer]:
+    """The same linkage in some closed postures, with numbers instead of symbols."""
+    postures = t.options.get("postures", ())[:TRIED]
+    return [Tracer(t.given, t.chosen, numbers={**t.numbers, "q": [*q]}) for q in postures]
+
+
+def _biases(t: Tracer, a: Sequence[Number], controlled: frozenset[int]) -> list[Number]:
+    """``k`` of each row, and what controlled accelerations add to it."""
+    if t.options.get("stabilization"):
+        return [
+            sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias)
+            for row in t.rows
+        ]
+    rows: dict[Closure, list[Row]] = {}
+    for closure, _ in _chosen(t):
+        if closure not in rows:
+            motion = closure.motion(t.state)
+            columns = {k: motion.columns[k] for k in motion.columns if k in controlled}
+            rows[closure] = closure.rows(t.state, replace(motion, columns=columns))
+    return [rows[closure][k].acceleration(a) for closure, k in _chosen(t)]
 
 
 def hybrid_dynamics(
@@ -58,10 +106,7 @@ def hybrid_dynamics(
     for body, F in t.wrenches.items():
         if body != BASE:
             p[body] -= F
-    biases = [
-        sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias)
-        for row in t.rows
-    ]
+    biases = _biases(t, a, controlled)
     own = armature_forces(t.model.lumped_armature, t.state, t.zeros)
     free = [x - own.get(k, 0.0) for k, x in enumerate(tau)]
     moved, lam = equations(t, controlled).solve(p, free, biases)

@@ -260,6 +260,15 @@ class Tracer:
         return self._of_all([c.gaps(self.state) for c in self.setup.ties])
 
     @cached_property
+    def residuals(self) -> Sequence[Number]:
+        """The residuals of `gaps`, without slopes."""
+        setup, state = self.setup, self.state
+        others: tuple[Coupled | Related, ...] = (*setup.coupled, *setup.constraints)
+        found = [row for c in setup.closures for row in c.gaps(state, still=True)]
+        found += [row for c in others for row in c.gaps(state)]
+        return [row.residual for row in found]
+
+    @cached_property
     def violation(self) -> tuple[Number, Number]:
         """Square of the constraint violation of the state, as a fraction."""
         state, setup, v = self.state, self.setup, self.v
