@@ -60,7 +60,7 @@ MANY_GUESSES = 20
 STEPS, POSTURES = 10, 60
 
 #: Part of a gap that a step has to leave at most, so that another one is made.
-ENOUGH = 0.5
+ENOUGH, QUICKLY = 0.5, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +277,8 @@ def _closed_at(
     parallel = ALMOST_PARALLEL if apart < DEFAULT_SNAP else 0.0
     linkage = LoopGeometry(start.model, displaced=True)
     found = _Closing(linkage, postures, np.zeros(linkage.frames.size), rank, held, parallel)
-    for fine in (0.0, 2.0, 1.0):
-        found = found.stepped(tolerance, fine)
+    for fine, quick in ((0.0, True), (2.0, False), (0.0, False), (2.0, False), (1.0, False)):
+        found = found.stepped(tolerance, fine, quick)
         if found.has_rank:
             break
         if found.gap > NEARLY_CLOSED:
@@ -324,13 +324,13 @@ class _Closing:
         """Whether it is closed and has the rank at the postures."""
         return self.linkage.has_rank(self.postures, self.rank)
 
-    def stepped(self, tolerance: float, fine: float) -> _Closing:
+    def stepped(self, tolerance: float, fine: float, quick: bool) -> _Closing:
         """The same after Gauss-Newton steps, as long as gaps get less.
 
         Fine ones go along displacements that open loops by little more than their squares, which a
         coarse one closes again. Where such a square alone is left, as of two rods of a
         parallelogram that are too long and too short by as much, a step goes half of the way:
-        ``fine`` is then 2.
+        ``fine`` is then 2, and ``quick`` ones end where each leaves a quarter of a gap.
         """
         best, size = self, self.gap
         for _ in range(STEPS):
@@ -341,7 +341,8 @@ class _Closing:
                 best = found
             # the next step would be the square of this one
             enough = LOOP_DRIFT if fine else ROUNDED_GAP
-            if size < enough or not size < ENOUGH * before or moved < ROUNDED_STEP:
+            part = QUICKLY if quick and size < NEARLY_CLOSED else ENOUGH
+            if size < enough or not size < part * before or moved < ROUNDED_STEP:
                 break
         return best
 
