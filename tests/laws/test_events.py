@@ -137,6 +137,13 @@ def test_an_instant_is_hit_exactly(double, at, step):
     assert (np.diff(run.t) >= 0).all()
 
 
+def test_an_instant_is_that_of_a_sample_from_which_rounding_parts_it():
+    """Of steps of 0.1 s the third ends at 0.30000000000000004 s."""
+    kick = rd.Event(0.3, events.jump(v=[2.0]))
+    run = rd.simulate(sliders(1), v0=[1.0], duration=1.0, step=0.1, events=[kick])
+    assert len(run.t) == 12 and run.events[0].time == run.t[3] == run.t[4] == 0.1 + 0.2
+
+
 @pytest.mark.parametrize("rising", [1, -1])
 @pytest.mark.parametrize("direction", [1, -1, 0])
 def test_direction_of_a_function_that_jumps_between_steps(double, direction, rising):

@@ -289,18 +289,20 @@ def test_dead_points_and_open_loops_are_refused():
         robot.frame_pose([0.9, 0.0], "slider")
 
 
-def test_solutions_are_tried_where_joints_may_be():
+@pytest.mark.parametrize("least", [0.0, 1.5])
+def test_solutions_are_tried_where_joints_may_be(least):
     half = rd.ExplicitLoop(
         "x",
-        lambda u, v: [v[0] - rd.sqrt((u[0] + 1e-3) * (u[0] + 1e-3)) - 1.0],
+        lambda u, v: [v[0] - rd.sqrt((u[0] - least + 1e-3) * (u[0] - least + 1e-3)) - 1.0],
         "a",
         "t",
-        lambda u: [u[0] + 1.001],
+        lambda u: [u[0] - least + 1.001],
     )
     with pytest.raises(rd.ShapeError, match="does not solve h"):
         rd.load(slider_crank(), couplings=[half])
+    limits = rd.Limits(least, least + 2.0)
     joints = [
-        dataclasses.replace(x, kind="revolute", limits=rd.Limits(0.0, 2.0)) if x.name == "a" else x
+        dataclasses.replace(x, kind="revolute", limits=limits) if x.name == "a" else x
         for x in slider_crank().joints
     ]
     assert rd.load(slider_crank(joints=tuple(joints)), couplings=[half]).nv == 3

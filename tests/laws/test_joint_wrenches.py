@@ -174,6 +174,30 @@ def test_what_holds_a_joint_that_mimics_is_no_part_of_its_motor():
     assert abs(robot.hybrid_dynamics(q, v, tau=tau).multipliers[1]) > 0.1
 
 
+@pytest.mark.parametrize("ends", [("link2", "link3"), ("link3", "link2")])
+def test_a_ball_that_closes_a_loop_may_be_described_along_any_axes(ends):
+    """Its forces are those of the points that it joins, at either end of a rod."""
+    tree = random_mechanism(np.random.default_rng(4), ["revolute", "universal", "prismatic"])
+    parents = ("link0", "link1", "link0")
+    joints = (dataclasses.replace(x, parent=y) for x, y in zip(tree.joints, parents, strict=True))
+    tree = dataclasses.replace(tree, joints=tuple(joints))
+    free, point = rd.load(tree), (0.3, -0.2, 0.4)
+    first, other = (free.frame_pose(np.zeros(free.nq), link) for link in ends)
+    there = np.linalg.solve(other, first @ [*point, 1.0])[:3]
+    found = []
+    for turn in ((0.0, 0.0, 0.0), (0.5, -0.8, 1.1)):
+        poses = rd.Pose(point, turn), rd.Pose(tuple(there), turn[::-1])
+        robot = interpreted(
+            dataclasses.replace(tree, loops=(rd.Loop("ball", "spherical", *ends, *poses),))
+        )
+        q, tau = np.zeros(robot.nq), np.array([0.7, -0.3, 0.2, 1.5])
+        v = robot.consistent_velocity(q, np.ones(robot.nv))
+        found.append(robot.joint_wrenches(q, v, tau=tau).in_frame("world"))
+    for name, wrench in found[0].items():
+        close(found[1][name], wrench)
+    assert np.abs(found[0]["ball"][:3]).min() > 1e-2
+
+
 @pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
 def test_what_the_base_supplies_may_be_asked_for_alone(name):
     robot = rd.load(name)

@@ -30,6 +30,9 @@ ROBOTS = {
 
 ROWS = 3
 
+#: The same moments about all axes, which products of inertia may not exceed by half.
+ROUND = dict.fromkeys(("upper.Ixx", "upper.Iyy", "upper.Izz"), 10.0)
+
 
 def some_rows(robot, rng):
     """Parameters of a body and of what resists; no two rows are alike."""
@@ -136,10 +139,14 @@ def test_some_of_the_rows_in_any_order(name):
     robots = robot.with_(parameters=some_rows(robot, rng))
     q, v, tau = states(robot, rng)
     all_rows = robots.forward_dynamics(q, v, tau)
+    wrenches = robots.joint_wrenches(q, v, all_rows).values_array if name == "minimal" else None
     for rows in ([2, 0], [1, 1, 1], np.array([True, False, True])):
         some = robots.of_rows(rows)
         found = some.forward_dynamics(q[rows], v[rows], tau[rows])
         assert found.tolist() == all_rows[rows].tolist()
+        if wrenches is not None:  # in tree coordinates, of rows of their own
+            own = some.joint_wrenches(q[rows], v[rows], found).values_array
+            assert own.tolist() == wrenches[rows].tolist()
         assert some.dynamic_parameters.tolist() == robots.dynamic_parameters[rows].tolist()
         for x, y in robots.parameter_rows.items():
             assert some.parameter_rows[x].tolist() == y[rows].tolist()
@@ -259,6 +266,10 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
         ({"upper.Izz": [0.1, 9.0]}, InertiaError, r"parameters\['upper.Izz'\] .* row 1"),
         ({"upper.hx": [0.0, 1e4]}, InertiaError, r"row 1: principal moments"),
         ({"upper.Izz": [0.1, 0.8]}, InertiaError, r"row 1: principal moments"),
+        *(
+            ({**ROUND, f"upper.{x}": [0.0, 6.0]}, InertiaError, r"row 1: principal moments")
+            for x in ("Ixy", "Ixz", "Iyz")
+        ),
         ({"upper.m": [1.0, np.nan]}, ShapeError, r"\[1\] is nan"),
         ({"elbow.damping": [0.1, -0.1]}, SettingsError, "-0.1 in row 1"),
         ({"uper.m": [1.0, 2.0]}, UnknownNameError, "upper.m"),

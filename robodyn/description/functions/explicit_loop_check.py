@@ -76,10 +76,13 @@ def traced(what: str, function: Callable[..., Any], size: int, count: int) -> Pr
 
 
 def check_smooth(what: str, loop: TracedExplicitLoop, ranges: Sequence[Range]) -> None:
-    """Refuse functions without values or derivatives at rest, and solutions that are none."""
+    """Refuse functions without values or derivatives at rest, and solutions that are none.
+
+    At rest joints that are followed are at zero, or as near to it as their limits let them be.
+    """
     lower, upper = np.transpose(ranges)
     tried = np.random.default_rng(0).uniform(lower, upper, (TRIALS, len(ranges)))
-    u = np.concatenate([np.zeros((1, len(ranges))), tried])
+    u = np.concatenate([np.clip(0.0, lower, upper)[None], tried])
     q = np.concatenate([u, loop.positions(u)], axis=1)
     good = np.isfinite(q).all(axis=1)
     if not good.any():
@@ -90,7 +93,8 @@ def check_smooth(what: str, loop: TracedExplicitLoop, ranges: Sequence[Range]) -
         if not good[0]:
             raise ShapeError(
                 f"{what} is not smooth at rest: its {name} is no number where the joints that are "
-                "followed are at zero. Of a size take sqrt(x * x + s**2) with a small s",
+                f"followed are at {u[0].round(6).tolist()}. Of a size take sqrt(x * x + s**2) with "
+                "a small s",
                 name="law",
             )
     terms = 1.0 + np.einsum("nij,nj->ni", np.abs(K.reshape(len(q), h.shape[1], -1)), np.abs(q))

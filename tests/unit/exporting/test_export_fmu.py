@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from xml.etree import ElementTree
+from zipfile import ZipFile
+
 import numpy as np
 import pytest
 
@@ -99,6 +103,23 @@ def floating(tmp_path_factory):
     robot = rd.load("pan_tilt", base="floating", sensors=sensors)
     folder = tmp_path_factory.mktemp("fmu")
     return robot, exported(robot, ["step", "measure"], folder), folder
+
+
+def test_units_are_the_products_that_their_names_say(floating):
+    with ZipFile(floating[1]) as content:
+        root = ElementTree.fromstring(content.read("modelDescription.xml"))
+    found = {}
+    for unit in root.iter("Unit"):
+        over, _, under = unit.get("name").partition("/")
+        wanted = Counter()
+        for part, way in (*((x, 1) for x in over.split(".")), (under, -1)):
+            newton = {"kg": 1, "m": 1, "s": -2}
+            for base, power in (newton if part == "N" else {part: 1}).items():
+                wanted[base] += way * power
+        found[unit.get("name")] = {x: y for x, y in wanted.items() if y and x not in ("", "1")}
+        for base in unit.iter("BaseUnit"):
+            assert {x: int(y) for x, y in base.attrib.items()} == found[unit.get("name")]
+    assert {"N.m", "N", "rad/s", "m/s"} <= found.keys()
 
 
 def test_forces_are_inputs_and_sensors_outputs(floating, tmp_path):

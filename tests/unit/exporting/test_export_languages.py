@@ -102,6 +102,8 @@ def test_a_model_of_modelica_moves_as_the_robot(robot, state, tmp_path):
     np.testing.assert_allclose(a, held(opened, v, tau, (20.0, 20.0)), rtol=1e-10, atol=1e-10)
     model = package.classes["Motion"]
     assert [x for x in model.symbols if "input" in model.symbols[x].prefixes] == ["tau"]
+    for x in "qv":  # they begin there: a start that is not fixed is a guess
+        assert f"{x}[4](start = {x}_start, each fixed = true)" in file.read_text()
     (start,) = re.findall(r"q_start\[4\] = {(.*)}", file.read_text())
     np.testing.assert_allclose([float(x) for x in start.split(",")], robot.neutral(), atol=1e-15)
 

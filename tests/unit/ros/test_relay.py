@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -373,6 +375,27 @@ def test_a_whole_turn_in_one_message_is_a_turn_of_all():
     back = relay.complete(state({"crank_drive": 3.1 - 2.0 * np.pi}))
     assert not back.remarks
     np.testing.assert_allclose(back.poses, there.poses, atol=1e-9)
+
+
+def test_an_angle_between_limits_may_be_wrapped_at_half_a_turn():
+    """A rocker that swings to and fro, described half a turn away from where it stands."""
+    robot = rd.load("four_bar")
+    (rocker,) = (x for x in robot.mechanism.joints if x.name == "rocker_pivot")
+    angle = robot.neutral()[robot.joints["rocker_pivot"].q][0]
+    back = np.eye(4)
+    back[:3, :3] = Rotation.from_rotvec((angle - np.pi) * np.array(rocker.axis)).as_matrix()
+    turned = replace(rocker, origin=rd.Pose.from_matrix(rocker.origin.matrix @ back))
+    joints = tuple(turned if x is rocker else x for x in robot.mechanism.joints)
+    near = {"rocker_pivot": np.pi}
+    other = rd.load(replace(robot.mechanism, joints=joints), near=near)
+    plain, wrapped = Relay(robot), Relay(other)
+    for x in 0.05 * np.sin(np.linspace(0.0, 2.0 * np.pi, 12)):
+        told = np.remainder(x, 2.0 * np.pi) - np.pi
+        found = wrapped.complete(state({"rocker_pivot": told}))
+        expected = plain.complete(state({"rocker_pivot": angle + x}))
+        assert not found.remarks
+        crank = by_name(found)["crank_drive"]
+        np.testing.assert_allclose(crank, by_name(expected)["crank_drive"], atol=1e-9)
 
 
 def test_many_turns_at_the_start_are_not_walked():
