@@ -21,7 +21,7 @@ from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import SAME_POSITION
 from robodyn.topology.spanning_tree import cut_joints
-from robodyn.urdf.common.drawn import DrawnRobot, Written
+from robodyn.urdf.common.drawn import DrawnRobot, Written, left_out
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
@@ -185,6 +185,7 @@ def _urdf(robot: Robot, strict_tree: bool) -> Written:
     _check(mechanism, text, strict_tree)
     others = refused_by_others, left_out_by_others
     lost = [line for f in others for line in f(mechanism, strict_tree=strict_tree)]
+    lost += left_out((("sensors", [x.name for x in mechanism.sensors]),))
     places = robot.joint_positions(robot.neutral()) if robot.model.settings.near else {}
     start = {
         name: np.ravel(places[name])
@@ -207,6 +208,7 @@ def _check(mechanism: Mechanism, text: str, strict_tree: bool) -> None:
     for problem in problems:
         raise UrdfError(f"URDF cannot say this: {problem}")
     written = as_written(mechanism, strict_tree=strict_tree)
+    written = dataclasses.replace(written, sensors=())  # which do not move it
     if read == written:
         return
     assert read is not None

@@ -256,3 +256,11 @@ def test_that_there_is_no_motor_is_told(suffix, tmp_path):
     for made, said in ((robot, False), (robot.with_(locked={"elbow": 0.3}), True)):
         lost = rd.convert(made, tmp_path / f"robot{suffix}").lost
         assert any("no joint has a motor" in line for line in lost) == said
+
+
+def test_sensors_are_left_out_of_urdf_and_said(tmp_path):
+    imu = rd.Sensor("imu", at=("lower", np.eye(4)), name="head")
+    robot = rd.load("double_pendulum", sensors=[imu])
+    conversion = rd.convert(robot, tmp_path / "robot.urdf")
+    assert "sensors (head) are left out" in conversion.lost
+    assert rd.load(conversion.path).mechanism.joints == robot.mechanism.joints
