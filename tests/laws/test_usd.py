@@ -472,3 +472,14 @@ def test_limits_of_balls_are_told(tmp_path):
     made.GetRootLayer().Save()
     with pytest.warns(rd.errors.UrdfWarning, match=r"several freedoms \(ball\) are not read"):
         rd.load(tmp_path / "made.usda")
+
+
+def test_what_closes_a_loop_cannot_follow(tmp_path):
+    path, _ = written(loaded("four_bar"), tmp_path)
+    made = Usd.Stage.Open(str(path))
+    joints = {x.GetCustomDataByKey("name"): x for x in made.Traverse()}
+    relation = joints["rocker_pin"].CreateRelationship("newton:mimicJoint", custom=False)
+    relation.SetTargets([joints["crank_drive"].GetPath()])
+    made.GetRootLayer().Save()
+    with pytest.raises(rd.UrdfError, match=r"rocker_pin.*closes a loop, and cannot follow"):
+        rd.load(path)

@@ -291,6 +291,12 @@ class _Robot:
     def _loop(self, prim: Any, sides: list[tuple[str, FloatArray]]) -> Loop:
         kind = self._kind(prim)
         assert kind is not None
+        if self._leaders(prim):
+            self._stage.problem(
+                prim,
+                "it closes a loop, and cannot follow another joint: exclude another joint of the "
+                "loop from the articulation",
+            )
         axis, axis2 = self._axes(prim, kind)
         (one, X_1), (two, X_2) = sides
         fields = self._fields(prim, kind)
@@ -367,8 +373,7 @@ class _Robot:
         by_name = {self._stage.name(prim): prim for prim in prims}
         for joint in joints:
             prim = by_name.get(joint.name)
-            relation = prim.GetRelationship("newton:mimicJoint") if prim is not None else None
-            targets = relation.GetTargets() if relation else ()
+            targets = self._leaders(prim) if prim is not None else ()
             if prim is None or not targets:
                 yield joint
                 continue
@@ -381,6 +386,11 @@ class _Robot:
             offset = self._stage.numbers(prim, "newton:mimicCoef0", 0.0) / unit
             ratio = self._stage.numbers(prim, "newton:mimicCoef1", 1.0)
             yield dataclasses.replace(joint, mimic=Mimic(leader, ratio, offset))
+
+    def _leaders(self, prim: Any) -> list[Any]:
+        """Paths of the joint that a joint follows, if it follows one."""
+        relation = prim.GetRelationship("newton:mimicJoint")
+        return list(relation.GetTargets()) if relation else []
 
     def _motors(self) -> Iterator[str]:
         """Joints with drives that stand for motors."""
