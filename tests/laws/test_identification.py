@@ -19,6 +19,7 @@ from robodyn.errors import (
     ShapeError,
     UnknownNameError,
 )
+from robodyn.identification.bodies.consistent import nearest_possible
 from robodyn.identification.bodies.pseudo_inertia import (
     ball,
     matrix,
@@ -332,6 +333,14 @@ def test_exact_data_of_what_cannot_be(pan_tilt):
     data = rd.Measurements(np.arange(50.0), q, v, a, nothing.inverse_dynamics(q, v, a))
     carried = rd.identify_payload(nothing, data, "lower")
     np.testing.assert_allclose(carried.base.values, 0.0, atol=1e-12)
+
+
+def test_positive_numbers_are_drawn_to_what_is_described_by_their_ratio():
+    """``x - 2 + 1/x0 - 1/x`` vanishes, with 0.5 described at x = 1; what no data tell stays."""
+    W, y, both = np.diag([1.0, 0.0]), np.array([2.0, 0.0]), np.array([0, 1])
+    x, ended = nearest_possible(W, y, [], both, np.array([0.5, 0.3]), 1.0)
+    assert ended
+    np.testing.assert_allclose(x, [1.0, 0.3], rtol=1e-5)
 
 
 def test_pseudo_inertias():

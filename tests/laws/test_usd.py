@@ -340,6 +340,16 @@ def test_gravity_of_the_scene_is_told(name, value, kind, said, tmp_path):
     assert re.search(said, found) if said else not found
 
 
+def test_gravity_of_the_scene_is_in_units_of_the_stage(tmp_path):
+    made = stage(tmp_path, up="Z")  # in centimetres
+    UsdPhysics.Scene.Define(made, "/World/scene").CreateGravityMagnitudeAttr(981.0)
+    made.GetRootLayer().Save()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rd.load(tmp_path / "made.usda")
+    assert not any("gravity" in str(x.message) for x in caught)
+
+
 def test_words_of_physx_are_read_or_told(tmp_path):
     plain, _ = changed(tmp_path, "physxJoint:maxJointVelocity", 3.0)
     at = [0.3], [0.5], [0.0]
@@ -369,19 +379,21 @@ def test_masses_that_shapes_give_elsewhere_are_told(tmp_path):
         rd.load(tmp_path / "made.usda")
 
 
-def test_a_rope_is_no_rod(tmp_path):
+@pytest.mark.parametrize("units", [1.0, 0.01])
+def test_a_rope_is_no_rod(units, tmp_path):
     """A distance that has no lower bound, which no loop holds; whatever tree it may stand in."""
-    made = stage(tmp_path, units=1.0, up="Z")
+    made = stage(tmp_path, units=units, up="Z")
     rope = UsdPhysics.DistanceJoint.Define(made, "/World/a_rope")
     rope.CreateBody1Rel().SetTargets(["/World/bob"])
-    rope.CreateMaxDistanceAttr(0.8)
+    rope.CreateMaxDistanceAttr(0.8 / units)
     made.GetRootLayer().Save()
-    with pytest.raises(rd.UrdfError, match=r"a_rope.*from -1 to 0.8 .*one length"):
+    with pytest.raises(rd.UrdfError, match=rf"a_rope.*from -1 to {0.8 / units:g} .*one length"):
         rd.load(tmp_path / "made.usda")
     assert loaded(tmp_path / "made.usda", strict=False).nc == 0
-    rope.CreateMinDistanceAttr(0.8)
+    rope.CreateMinDistanceAttr(0.8 / units)
     made.GetRootLayer().Save()
-    assert len(rd.load(tmp_path / "made.usda", allow_unphysical=True).loops) == 1
+    (rod,) = rd.load(tmp_path / "made.usda", allow_unphysical=True).loops
+    assert rod.constants["distance"] == pytest.approx(0.8)
 
 
 def test_a_joint_called_as_the_weld_of_the_base(tmp_path):

@@ -448,6 +448,7 @@ def test_sensors_show_what_they_show_here(tmp_path):
         rd.Sensor("turn", **pairs, name="turned"),
         rd.Sensor("acceleration", **pairs, name="seen"),
         rd.Sensor("position", at=links[-1], axes="own", name="own"),
+        rd.Sensor("velocity", **pairs, axes="own", name="riding"),
         rd.Sensor("momentum", name="moved"),
         rd.Sensor("wrench", joint="base", name="ground"),
         rd.Sensor("kinetic_energy", bodies=links[-1:], name="one"),
@@ -457,7 +458,7 @@ def test_sensors_show_what_they_show_here(tmp_path):
     assert "sensors (center_of_mass, potential_energy) are left out" in lost  # the base has mass
     assert any("acceleration less gravity" in line for line in lost)
     _, lost = written(robot.with_(sensors=[own[0], *others]), tmp_path)
-    assert "sensors (turned, seen, own, moved, ground, one, law) are left out" in lost
+    assert "sensors (turned, seen, own, riding, moved, ground, one, law) are left out" in lost
     with pytest.warns(rd.errors.UrdfWarning, match=r"left out: 1 sensors"):
         rd.load(tmp_path / "robot.xml")
     _, lost = written(robot.with_(sensors=own[:2]), tmp_path, "robot.sdf")

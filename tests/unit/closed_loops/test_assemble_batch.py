@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,21 @@ def test_held_joints_and_limits_are_kept_as_one_by_one():
         found = robot.assemble(guesses, **options)
         np.testing.assert_allclose(found, one_by_one(robot, guesses, **options), rtol=0, atol=1e-10)
     np.testing.assert_array_equal(robot.assemble(guesses, hold=[drive])[:, 0], guesses[:, 0])
+
+
+def test_limits_that_guesses_are_beyond_hold_only_where_they_are_to():
+    robot, rng = rd.load("four_bar"), np.random.default_rng(4)
+    narrow = tuple(
+        replace(x, kind="revolute", limits=rd.Limits(-0.1, 0.1)) if x.name == "crank_drive" else x
+        for x in robot.mechanism.joints
+    )
+    guesses = robot.neutral() + rng.uniform(-0.2, 0.2, (COUNT, 1)) * [1.0, 0.0, 0.0]
+    guesses = robot.assemble(guesses, hold=["crank_drive"]) + 1e-3 * rng.normal(size=(COUNT, 3))
+    robot = rd.load(replace(robot.mechanism, joints=narrow))
+    found = robot.assemble(guesses, beyond_limits=True)
+    alone = one_by_one(robot, guesses, beyond_limits=True)
+    np.testing.assert_allclose(found, alone, rtol=0, atol=1e-10)
+    assert np.abs(found[:, 0]).max() > 0.15
 
 
 def test_errors_are_those_of_the_first_row_that_is_impossible():

@@ -215,6 +215,12 @@ def test_loads_need_efforts_of_all_motors_and_velocities():
     found = relay.complete(state(positions, (), [1.0, 1.0]))
     with pytest.raises(rd.RobodynError, match="velocities"):
         found.wrenches()
+    whole = relay.complete(state(positions, speeds)).state
+    some = [whole.name.index(x) for x in ("left_drive", "left_elbow")]
+    passive = {whole.name[k]: whole.position[k] for k in some}
+    found = relay.complete(state(passive, whole.velocity[some], [1.0, 0.0]))
+    with pytest.raises(rd.RobodynError, match="efforts of right_drive"):
+        found.wrenches()
     assert left == "left_drive"
 
 
