@@ -43,6 +43,7 @@ from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
 from robodyn.urdf.sdf.models import is_reserved
+from robodyn.urdf.sdf.split import split
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -59,6 +60,7 @@ def sdf_text(robot: DrawnRobot) -> Written:
 
     Raises UrdfError: If SDF has no words for what moves it.
     """
+    robot, lost = split(robot)
     mechanism = robot.mechanism
     for element in _unknown(mechanism):
         raise UrdfError(
@@ -74,7 +76,6 @@ def sdf_text(robot: DrawnRobot) -> Written:
                 "blanks at its ends, '::', and '__' around it",
                 **mechanism.where(item),
             )
-    lost: list[str] = []
     root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
     model = _add(root, "model", name=mechanism.name)
     frames = _frames(mechanism)
