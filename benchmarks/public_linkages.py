@@ -118,7 +118,11 @@ def lacking(robot: rd.Robot, out: Path) -> str:
         lost = " ".join(rd.convert(robot, out).lost)
     except rd.errors.RobodynError:
         return ""
-    words = {"armature of joints": "armature", "forces between links": "springs"}
+    words = {
+        "links without mass": "links of no mass",
+        "armature of joints": "armature",
+        "forces between links": "springs",
+    }
     words |= {
         "transmissions that couple": "transmissions",
         "damping and friction of ball": "damping",
