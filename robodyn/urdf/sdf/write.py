@@ -30,6 +30,7 @@ from robodyn.joints import (
 )
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.tolerances import LEAST_MASS, SAME_POSITION
+from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.common.drawn import (
     DrawnRobot,
     Written,
@@ -282,6 +283,7 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     """What stands in no SDF."""
     mechanism = robot.mechanism
     movers = mechanism.movers
+    kinds = {x.name: x.kind for x in movers}
     turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
     free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = spherical.KIND.name, floating.KIND.name
@@ -296,4 +298,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
         )
     )
+    loops = [x.name for x in (*cut_joints(mechanism), *mechanism.loops)]
+    closed = [name for name in loops if kinds.get(name) != distance.KIND.name]
+    if closed:
+        yield f"loops ({some_of(closed)}) are joints, which Gazebo takes and Drake refuses"
     yield from left_out_everywhere(mechanism)
