@@ -283,7 +283,6 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     """What stands in no SDF."""
     mechanism = robot.mechanism
     movers = mechanism.movers
-    kinds = {x.name: x.kind for x in movers}
     turned = [x for x, motor in mechanism.actuators if motor.axis or motor.mounted_on]
     free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = spherical.KIND.name, floating.KIND.name
@@ -298,8 +297,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
         )
     )
-    loops = [x.name for x in (*cut_joints(mechanism), *mechanism.loops)]
-    closed = [name for name in loops if kinds.get(name) != distance.KIND.name]
+    loops: list[Joint | Loop] = [*cut_joints(mechanism), *mechanism.loops]
+    closed = [x.name for x in loops if x.kind != distance.KIND.name]
     if closed:
         yield f"loops ({some_of(closed)}) are joints, which Gazebo takes and Drake refuses"
     yield from left_out_everywhere(mechanism)
