@@ -257,8 +257,14 @@ def test_joints_that_are_written_as_several(kind, parts, closed, tmp_path):
 
 
 def test_a_table_on_a_plane_can_be_written(tmp_path):
-    table = rd.load("caster_table")
-    assert loaded(written(table, tmp_path)[0]).dof == table.dof
+    """Whose parts have names of their own, where others have theirs."""
+    table = rd.load("caster_table").mechanism
+    planar, *others = sorted(table.joints, key=lambda x: x.kind != "planar")
+    others[0] = dataclasses.replace(others[0], name=f"{planar.name}_x")
+    renamed = dataclasses.replace(table, joints=(planar, *others), actuators=(), extras=())
+    path, lost = written(rd.load(renamed), tmp_path)
+    assert f"joint {planar.name!r} (planar) is written as {planar.name}_x_, " in " ".join(lost)
+    assert loaded(path).dof == rd.load("caster_table").dof
 
 
 def test_what_has_no_word_is_refused(tmp_path):

@@ -36,6 +36,7 @@ def split(robot: DrawnRobot) -> tuple[DrawnRobot, list[str]]:
     Those with motors stay as they are.
     """
     mechanism, lost = robot.mechanism, list[str]()
+    taken = {x.name for x in (*mechanism.links, *mechanism.movers)}
     driven = {name for name, _ in mechanism.actuators}
     joints, loops, links = list[Joint](), list[Loop](), [*mechanism.links]
     poses, positions = dict(robot.poses), dict(robot.positions)
@@ -43,7 +44,7 @@ def split(robot: DrawnRobot) -> tuple[DrawnRobot, list[str]]:
         if mover.kind not in PARTS or mover.name in driven:
             (loops if isinstance(mover, Loop) else joints).append(mover)  # type: ignore[arg-type]
             continue
-        parts = _parts(mover, {link.name for link in links})
+        parts = _parts(mover, taken)
         last = parts[-1]
         (loops if isinstance(last, Loop) else joints).append(last)  # type: ignore[arg-type]
         joints += parts[:-1]  # type: ignore[arg-type]
@@ -74,10 +75,9 @@ def _parts(mover: Joint | Loop, taken: set[str]) -> list[Joint | Loop]:
     parent, _ = ends_of(mover)
     parts: list[Joint | Loop] = []
     for kind, axis, suffix in PARTS[mover.kind]:
-        name, x = mover.name + suffix, mover.axis if axis == 2 else tuple(map(float, axes[axis]))
-        link = f"{name}_link"
-        while link in taken:
-            link += "_"
+        x = mover.axis if axis == 2 else tuple(map(float, axes[axis]))
+        name = _unused(mover.name + suffix, taken)
+        link = _unused(f"{name}_link", taken)
         values: dict[str, Any] = {"name": name, "kind": kind, "axis": x, "limits": None}
         if len(parts) < len(PARTS[mover.kind]) - 1:
             values |= {"damping": mover.damping, "friction": mover.friction}
@@ -88,3 +88,11 @@ def _parts(mover: Joint | Loop, taken: set[str]) -> list[Joint | Loop]:
             parts.append(dataclasses.replace(mover, parent=parent, exact=None, **values))
         parent = link
     return parts
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A name that nothing else has: SDF has one list of names."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
