@@ -173,9 +173,10 @@ def accelerations(
         v = speeds(robot, seed)
     if like is not None:
         names = [name for name in robot.link_names if name in like]
-        J = np.vstack([robot.frame_jacobian(q, x, axes="world") for x in names])
-        v = np.linalg.lstsq(J, np.concatenate([like[x] for x in names]), rcond=1e-9)[0]
-        v = robot.consistent_velocity(q, v)
+        J = [robot.frame_jacobian(q, x, axes="world") for x in names]
+        K = robot.loop_jacobian(q)  # halves of links move with these links
+        rows = np.concatenate([*(like[x] for x in names), np.zeros(len(K))])
+        v = np.linalg.lstsq(np.vstack([*J, K]), rows, rcond=1e-9)[0]
     a = robot.forward_dynamics(q, v, np.zeros(robot.nv))
     options = {"axes": "world"}
     return {x: robot.frame_acceleration(q, v, a, x, **options) for x in robot.link_names}
