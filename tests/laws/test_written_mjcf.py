@@ -371,6 +371,43 @@ def test_loops_stay_closed_in_a_second_of_free_motion(name, tmp_path):
         assert gap < (1e-9 if not step else 1e-3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["four_bar", "delta", "palletizer", "two_feet"])
+def test_motions_in_mujoco_are_those_of_simulate(name, tmp_path):
+    """Without dry friction, which both smooth in their own ways; loops are held softly there."""
+    base = "floating" if name == "two_feet" else "fixed"
+    mechanism = loaded(name).mechanism
+    smooth = tuple(dataclasses.replace(x, friction=0.0) for x in mechanism.joints)
+    geared = tuple((x, dataclasses.replace(m, coulomb=0.0)) for x, m in mechanism.actuators)
+    mechanism = dataclasses.replace(mechanism, joints=smooth, actuators=geared)
+    robot = loaded(mechanism, rotor_model="armature", base=base)
+    twin = Twin(written(robot, tmp_path)[0])
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    if base == "floating":  # it falls as one body where nothing moves
+        v = robot.consistent_velocity(q, 0.3 * np.random.default_rng(2).normal(size=robot.nv))
+    links = [x for x in robot.link_names if mujoco.mj_name2id(twin.model, 1, x) > 0]
+    rows = [twin.robot.frame_jacobian(twin.robot.neutral(), x, axes="world") for x in links]
+    twists = [robot.frame_twist(q, v, x, axes="world") for x in links]
+    speeds = np.linalg.lstsq(np.vstack(rows), np.concatenate(twists), rcond=1e-9)[0]
+    twin.at(twin.robot.neutral(), speeds)
+    model, data = twin.model, twin.data
+    model.opt.timestep = 2e-4
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.4, step=1e-3, limits="ignore")
+    before = data.qvel.copy()
+    for step in range(1, 2001):
+        mujoco.mj_step(model, data)
+        if step == 1:  # it does not jump: what 0.2 ms of the first acceleration give
+            largest = np.abs(robot.forward_dynamics(q, v, np.zeros(robot.nv))).max()
+            assert np.abs(data.qvel - before).max() < 2.0 * largest * model.opt.timestep
+        if step % 500 == 0:
+            mujoco.mj_kinematics(model, data)
+            there = run.q[step // 5]
+            for link in links:
+                away = data.body(link).xpos - robot.frame_pose(there, link)[:3, 3]
+                assert np.abs(away).max() < 3e-3, (link, step)
+            assert np.abs(twin.gaps).max() < 1e-3
+
+
 def all_sensors(rng, robot, links, joint):
     """Of every kind that MuJoCo has, between two links, at turned frames; and some of others."""
 

@@ -70,7 +70,10 @@ def check_read_back(robot, path):
         pytest.param(x, marks=() if x in QUICK else pytest.mark.slow)
         for x in rd.robots()
         if x
-        not in ("caster_table", "prosthesis")  # planar; a ball joint with damping, which is lost
+        not in (
+            "caster_table",
+            "prosthesis",
+        )  # other speeds in a plane; a ball joint with damping, which is lost
     ],
 )
 def test_bundled_robots(name, tmp_path):
@@ -218,9 +221,60 @@ def test_a_joint_called_as_the_world(tmp_path):
     assert "world_joint" in loaded(path).joint_names
 
 
+@pytest.mark.parametrize("closed", [False, True], ids=["tree", "loop"])
+@pytest.mark.parametrize(("kind", "parts"), [("cylindrical", "slide turn"), ("planar", "x y turn")])
+def test_joints_that_are_written_as_several(kind, parts, closed, tmp_path):
+    """Links between them weigh 1e-9 kg. At rest speeds of a plane have the same axes."""
+    rng = np.random.default_rng(8)
+    robot = rd.load(random_mechanism(rng, ["revolute", kind, "revolute"], damping=0.2))
+    joint = robot.mechanism.joints[1]
+    if closed:  # the same joint, as one that closes a loop, with its frame elsewhere
+        moved = rd.Pose((0.2, 0.1, 0.0), (0.3, 0.0, 0.4))
+        loop = rd.Loop(
+            "cut", kind, joint.parent, joint.child, X_predecessor=joint.origin, axis=joint.axis,
+            damping=joint.damping,
+        )  # fmt: skip
+        joints = tuple(x for x in robot.mechanism.joints if x is not joint)
+        carrier = rd.Joint("free", "floating", robot.mechanism.links[0].name, joint.child, moved)
+        mechanism = dataclasses.replace(
+            robot.mechanism, joints=(joints[0], carrier, *joints[1:]), loops=(loop,)
+        )
+        robot = rd.load(mechanism)
+    name = "cut" if closed else joint.name
+    path, lost = written(robot, tmp_path)
+    names = [f"{name}_{part}" for part in parts.split()]
+    assert f"joint {name!r} ({kind}) is written as {', '.join(names)}" in lost
+    again = loaded(path)
+    assert again.dof == robot.dof
+    rest = np.zeros(robot.nv)
+    ours = robot.forward_dynamics(q := robot.neutral(), rest, rest)
+    theirs = again.forward_dynamics(p := again.neutral(), np.zeros(again.nv), np.zeros(again.nv))
+    for link in robot.link_names:
+        np.testing.assert_allclose(
+            again.frame_acceleration(p, np.zeros(again.nv), theirs, link),
+            robot.frame_acceleration(q, rest, ours, link), atol=1e-6,
+        )  # fmt: skip
+
+
+def test_a_table_on_a_plane_can_be_written(tmp_path):
+    """Whose parts have names of their own, where others have theirs."""
+    table = rd.load("caster_table").mechanism
+    planar, *others = sorted(table.joints, key=lambda x: x.kind != "planar")
+    others[0] = dataclasses.replace(others[0], name=f"{planar.name}_x")
+    renamed = dataclasses.replace(table, joints=(planar, *others), actuators=(), extras=())
+    path, lost = written(rd.load(renamed), tmp_path)
+    assert f"joint {planar.name!r} (planar) is written as {planar.name}_x_, " in " ".join(lost)
+    assert loaded(path).dof == rd.load("caster_table").dof
+
+
 def test_what_has_no_word_is_refused(tmp_path):
-    with pytest.raises(rd.UrdfError, match="of kind 'planar'"):
-        rd.convert(rd.load("caster_table"), tmp_path / "table.sdf")
+    def screw(q):
+        c, s = rd.cos(q[0]), rd.sin(q[0])
+        return [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0.01 * q[0]], [0, 0, 0, 1]]
+
+    robot = rd.load("double_pendulum", joint_maps={"elbow": rd.JointMap(1, screw)})
+    with pytest.raises(rd.UrdfError, match="of kind 'map'"):
+        rd.convert(robot, tmp_path / "table.sdf")
     assert not [*tmp_path.iterdir()]
 
 

@@ -30,6 +30,7 @@ from robodyn.joints import (
 )
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.tolerances import LEAST_MASS, SAME_POSITION
+from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.common.drawn import (
     DrawnRobot,
     Written,
@@ -43,6 +44,7 @@ from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
 from robodyn.urdf.sdf.joint import JOINT_TYPES
 from robodyn.urdf.sdf.models import is_reserved
+from robodyn.urdf.sdf.split import split
 
 #: Version of SDF that is written, the first with ``<mimic>``.
 VERSION = "1.11"
@@ -59,6 +61,7 @@ def sdf_text(robot: DrawnRobot) -> Written:
 
     Raises UrdfError: If SDF has no words for what moves it.
     """
+    robot, lost = split(robot)
     mechanism = robot.mechanism
     for element in _unknown(mechanism):
         raise UrdfError(
@@ -74,7 +77,6 @@ def sdf_text(robot: DrawnRobot) -> Written:
                 "blanks at its ends, '::', and '__' around it",
                 **mechanism.where(item),
             )
-    lost: list[str] = []
     root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
     model = _add(root, "model", name=mechanism.name)
     frames = _frames(mechanism)
@@ -295,4 +297,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
         )
     )
+    loops: list[Joint | Loop] = [*cut_joints(mechanism), *mechanism.loops]
+    closed = [x.name for x in loops if x.kind != distance.KIND.name]
+    if closed:
+        yield f"loops ({some_of(closed)}) are joints, which Gazebo takes and Drake refuses"
     yield from left_out_everywhere(mechanism)
