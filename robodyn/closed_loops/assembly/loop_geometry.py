@@ -41,6 +41,12 @@ LEVER = 30.0
 #: from what is meant if it is at most so many times the displacements.
 STIFF_LEVER = 3.0
 
+#: Motion of a joint [rad, m] that leads away from a singular posture.
+FAR = 0.3
+
+#: Steps of a walk, of shorter and shorter strides, after which one that did not get far ends.
+TRIED = 6
+
 #: Guesses from which a closed posture is looked for, if there is none by the start.
 GUESSES = 4
 
@@ -190,11 +196,15 @@ class LoopGeometry:
         rank = self.rank(q)
         if self._stiff_by(q, rank, self.tolerance):
             return False
-        for _, K in self._walked(q, rank, LOOP_CLOSED):
+        largest = 0.0
+        for there, K in self._walked(q, rank, LOOP_CLOSED):
             values = self._values(K)
             sure = (values >= doubtful).sum(axis=1)
             if ((sure >= rank) & (sure == (values > EXACT_RANK).sum(axis=1))).any():
                 return True
+            largest = max(largest, float(values[:, rank - 1].max()))
+            if np.abs(there - q).max() > FAR and largest < DISPLACEMENT_NOISE * doubtful:
+                return False  # near a singular posture they would have grown by now
         return False
 
     def is_closed(self, q: Array) -> bool:
@@ -227,6 +237,9 @@ class LoopGeometry:
         for limited in (True, False):  # joints may be drawn at limits, or beyond them
             if self.is_stiff(q, rank) or moved > MOVED_FAR:
                 break
-            for found in walks(self.model, self.position, self.space, q, rank, gap, limited):
+            ways = walks(self.model, self.position, self.space, q, rank, gap, limited)
+            for k, found in enumerate(ways):
                 moved = max(moved, float(np.abs(found[0] - q).max()))
                 yield found
+                if k == TRIED and moved < MOVED_FAR:
+                    break
