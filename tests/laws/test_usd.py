@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import warnings
 
@@ -14,6 +15,7 @@ from support.random_mechanisms import random_mechanism
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.description import Limits, Pose
+from robodyn.urdf.usd.schema import ALL_FREEDOMS
 
 pxr = pytest.importorskip("pxr")
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics  # noqa: E402
@@ -250,6 +252,36 @@ def test_what_has_no_word_is_refused(tmp_path):
     with pytest.raises(rd.UrdfError, match="at right angles"):
         rd.convert(rd.load(random_mechanism(rng, ["universal"])), tmp_path / "cross.usda")
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "free"),
+    [
+        ("universal", {"rotX", "rotY"}),
+        ("cylindrical", {"transX", "rotX"}),
+        ("planar", {"transY", "transZ", "rotX"}),
+    ],
+)
+def test_axes_that_are_free_have_limits_without_bounds(kind, free, tmp_path):
+    """USD frees axes without limits; Newton locks them."""
+    cross = '<axis2 xyz="0 1 0"/>' if kind == "universal" else ""
+    path = tmp_path / "arm.usda"
+    rd.convert(
+        rd.load(
+            f"""<robot name="arm"><link name="base"/><link name="bob"><inertial><mass value="1"/>
+            <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+            <joint name="hinge" type="{kind}"><parent link="base"/><child link="bob"/>
+            <axis xyz="1 0 0"/>{cross}</joint></robot>"""
+        ),
+        path,
+    )
+    opened = Usd.Stage.Open(str(path))
+    prim = next(x for x in opened.Traverse() if x.GetName() == "hinge")
+    limits = {x: UsdPhysics.LimitAPI.Get(prim, x) for x in ALL_FREEDOMS}
+    bounds = {x: (at.GetLowAttr().Get(), at.GetHighAttr().Get()) for x, at in limits.items()}
+    without = (-math.inf, math.inf)
+    assert bounds == {x: without if x in free else (1.0, -1.0) for x in ALL_FREEDOMS}
+    assert rd.load(path).nv == len(free)
 
 
 def test_a_joint_without_counterpart_is_told(tmp_path):

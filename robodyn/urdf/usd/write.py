@@ -178,11 +178,10 @@ class _Stage:
                 self._set(prim, f"physics:{name}", "Float", mover.constants["distance"])
             self._exact(prim, "maxDistance", [mover.constants["distance"]])
         if kind in FREEDOMS:
-            for freedom in ALL_FREEDOMS:
-                if freedom not in FREEDOMS[kind]:
-                    limit = physics.LimitAPI.Apply(prim, freedom)
-                    limit.CreateLowAttr(1.0)
-                    limit.CreateHighAttr(-1.0)
+            for freedom in ALL_FREEDOMS:  # free ones, too: Newton 1.8 locks those without limits
+                limit = physics.LimitAPI.Apply(prim, freedom)
+                limit.CreateLowAttr(-math.inf if freedom in FREEDOMS[kind] else 1.0)
+                limit.CreateHighAttr(math.inf if freedom in FREEDOMS[kind] else -1.0)
         if joint_kind(kind).nv == 1:
             self._add_axis(prim, mover)
         elif mover.name in self._robot.motors:
