@@ -143,17 +143,20 @@ def written(path: Path, sweep: StoredSweep) -> None:
         try:
             with storing(unfinished, *about) as store:
                 store.add(list(sweep.outcomes.items()))
-            _refuse_written(path)
+            refuse_written(path)
         finally:  # where the disk is full, SQLite leaves its journal
             for left in _beside(unfinished):
                 left.unlink(missing_ok=True)
 
 
-def _refuse_written(path: Path) -> None:
-    """Refuse a file that a sweep is writing. What a killed one left beside it goes into it."""
+def refuse_written(path: Path, patience: float = 0.0) -> None:
+    """Refuse a file that a sweep is writing. What a killed one left beside it goes into it.
+
+    patience: Time that it has to end [s].
+    """
     if not path.is_file():
         return
-    connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
     with _own_errors(path), closing(connection):
         try:
             connection.execute("BEGIN IMMEDIATE")
