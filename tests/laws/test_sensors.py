@@ -271,6 +271,34 @@ def test_energy_of_an_armature_counts_with_the_link_that_it_moves():
     np.testing.assert_allclose(after["fork"], before["fork"], rtol=1e-12)
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_bodies_are_the_same_beside_the_wrench_of_a_fixed_joint(base):
+    """Links that a joint fixes are one body, also those fixed to a base that stands still."""
+    names = ("base", "post", "arm", "tool", "tip")
+    kinds = (("stand", "fixed"), ("hinge", "continuous"), ("flange", "fixed"), ("screw", "fixed"))
+    joints = tuple(
+        rd.Joint(name, kind, names[k], names[k + 1], origin=rd.Pose((0.2, 0.1 * k, 0.3)))
+        for k, (name, kind) in enumerate(kinds)
+    )
+    links = tuple(
+        rd.Link(name, rd.Inertia.from_matrix(1.0 + k, (0.1, 0.2, 0.3 * k), np.eye(3)))
+        for k, name in enumerate(names)
+    )
+    robot = rd.load(rd.Mechanism("flange", links, joints), base=base)
+    some = [(), *((name,) for name in names[base == "fixed" and 2 :])]
+    sensors = [
+        rd.Sensor(kind, bodies=bodies, name=f"{kind} of {'_'.join(bodies)}")
+        for kind in ("kinetic_energy", "potential_energy", "momentum", "center_of_mass")
+        for bodies in some
+    ]
+    wrenches = [rd.Sensor("wrench", joint=name, name=name) for name, kind in kinds]
+    q, v, a = robot.neutral(), np.linspace(0.3, 0.8, robot.nv), np.zeros(robot.nv)
+    alone = robot.with_(sensors=sensors).measure(q, v, a)
+    beside = robot.with_(sensors=[*sensors, *wrenches]).measure(q, v, a)
+    for name, expected in alone.items():
+        np.testing.assert_allclose(beside[name], expected, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
 def test_a_link_that_is_cut_in_two_is_one_body():
     """All hinges of the linkage have motors: one of the links is cut, and welded again."""
     links = ("ground", "crank", "coupler", "rocker")

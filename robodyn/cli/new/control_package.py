@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from importlib import resources
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
@@ -126,7 +126,8 @@ def _elements(robot: rd.Robot, joints: ControlJoints, urdf: str) -> dict[str, st
     ]
     pairs = {tuple(sorted((x.parent, x.child))) for x in robot.joints.values()}
     motors = [
-        {"name": name, "interface": "${interface}", "start": x} for name, x in joints.start.items()
+        {"name": _for_macro(name), "interface": "${interface}", "start": x}
+        for name, x in joints.start.items()
     ]
     return {
         "ROOT": _xml(robot.link_names[0]),
@@ -157,4 +158,10 @@ def _lines(indent: int, tag: str, items: Iterable[Mapping[str, object]]) -> str:
 
 
 def _xml(text: str) -> str:
-    return quoteattr(text)[1:-1]
+    return escape(text, {'"': "&quot;"})
+
+
+def _for_macro(name: str) -> str:
+    """A name as a macro of xacro takes it, which makes numbers and truth values of text."""
+    is_word = name[0].isalpha() and name.lower() not in ("nan", "inf", "infinity", "true", "false")
+    return name if is_word else f"'{name}'"

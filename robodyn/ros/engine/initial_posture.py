@@ -14,8 +14,24 @@ from robodyn.tolerances import SAME_POSITION
 def initial_posture(names: StateNames, log: ThrottledLogger) -> FloatArray:
     """Positions (nq,) with loops closed, where the initial values of motors have the last word.
 
-    log: Is told of those that are not taken.
+    log: Is told of those that are not taken, and of motors that start beyond limits.
     """
+    q = _with_initial_values(names, log)
+    beyond = []
+    for name in filter(names.is_own, names.motors):
+        lower, upper, _ = names.limits(name)
+        if not lower - SAME_POSITION <= q[names.coordinate(name)] <= upper + SAME_POSITION:
+            beyond.append(name)
+    if beyond:
+        log(
+            "start",
+            f"{some_of(beyond)} start beyond limits: the initial_value of a position in "
+            "<ros2_control> says where else",
+        )
+    return q
+
+
+def _with_initial_values(names: StateNames, log: ThrottledLogger) -> FloatArray:
     robot, neutral = names.robot, names.robot.neutral()
     given = {
         name: said.initial["position"]

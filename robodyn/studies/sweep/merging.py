@@ -9,15 +9,16 @@ from pathlib import Path
 from robodyn.errors import SweepError
 from robodyn.studies.sweep.identity import differences
 from robodyn.studies.sweep.rows import RowResult
-from robodyn.studies.sweep.store import SAVED, StoredSweep, read
+from robodyn.studies.sweep.store import SAVED, StoredSweep, read, refuse_written
 
 
 def merged(paths: Iterable[Path], target: Path) -> StoredSweep:
     """All rows of these files, and of the target where it exists.
 
     Raises `SweepError` if a file is of another sweep than the first one, or has another result of a
-    row than a file before it.
+    row than a file before it, or if a sweep is writing the target.
     """
+    refuse_written(target, patience=0.5)
     files = [*paths, *([target] if target.exists() else [])]
     first = read(files[0])
     rows: dict[int, RowResult] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,15 +134,35 @@ def read(path: Path) -> StoredSweep:
 
 
 def written(path: Path, sweep: StoredSweep) -> None:
-    """Write a complete file, which replaces an existing one."""
+    """Write a complete file, which replaces an existing one.
+
+    Raises `SweepError` if a sweep is writing that one: it would go on into a file without a name.
+    """
     with replacing(path) as unfinished:
         about = sweep.shape, sweep.dims, sweep.coords, sweep.identity
         try:
             with storing(unfinished, *about) as store:
                 store.add(list(sweep.outcomes.items()))
+            refuse_written(path)
         finally:  # where the disk is full, SQLite leaves its journal
             for left in _beside(unfinished):
                 left.unlink(missing_ok=True)
+
+
+def refuse_written(path: Path, patience: float = 0.0) -> None:
+    """Refuse a file that a sweep is writing. What a killed one left beside it goes into it.
+
+    patience: Time that it has to end [s].
+    """
+    if not path.is_file():
+        return
+    connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+    with _own_errors(path), closing(connection):
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:  # what is no database is replaced
+            if "locked" in str(error):
+                raise
 
 
 def _beside(path: Path) -> list[Path]:

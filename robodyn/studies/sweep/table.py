@@ -266,6 +266,8 @@ class SweepTable:
         Raises
         ------
         MissingFileError, FileError
+        SweepError
+            If a sweep is writing that file.
         """
         outcomes = {k: cell for k, cell in enumerate(self._cells.flat) if cell}
         sweep = StoredSweep(self.shape, self.dims, self._coords, outcomes, SAVED)
@@ -311,7 +313,7 @@ class SweepTable:
         ------
         SweepError
             If they are not of one sweep, as when a job had another study, values, seed or version;
-            if two have different results of a row.
+            if two have different results of a row; if a sweep is writing ``into``.
         ShapeError
             Without any file.
         MissingFileError, FileError

@@ -206,6 +206,32 @@ def test_names_that_are_none_of_a_package(tmp_path, capsys):
     assert [*tmp_path.iterdir()] == []
 
 
+def test_names_of_joints_and_robots_come_through_xacro_yaml_and_xml(tmp_path, capsys):
+    """xacro makes numbers and truth values of text, and names may hold what XML escapes."""
+    names = ["007", "1e3", "True", "inf", "nan", "it's", "'q'", 'a"b&<c>', "null", "- x: #y", "é"]
+    arm = etree.Element("robot", name='a "b" & <c>')
+    for k in range(len(names) + 1):
+        body = etree.SubElement(etree.SubElement(arm, "link", name=f"l{k}"), "inertial")
+        etree.SubElement(body, "mass", value="1")
+        moments = zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), "111000", strict=True)
+        etree.SubElement(body, "inertia", dict(moments))
+    for k, name in enumerate(names):
+        joint = etree.SubElement(arm, "joint", name=name, type="continuous")
+        etree.SubElement(joint, "parent", link=f"l{k}")
+        etree.SubElement(joint, "child", link=f"l{k + 1}")
+    (tmp_path / "arm.urdf").write_bytes(etree.tostring(arm))
+    folder = write(tmp_path / "arm", tmp_path / "arm.urdf")
+    hardware = TopicHardware(expanded(folder))
+    assert list(hardware.names) == names
+    loaded = rd.load(only(folder, "urdf/*.urdf.xacro"))
+    assert loaded.name == 'a "b" & <c>' and list(loaded.actuated_joints) == names
+    said = yaml.safe_load((folder / "config/controllers.yaml").read_text())
+    assert said["effort_controller"]["ros__parameters"]["joints"] == names
+    group = etree.parse(only(folder, "config/*.srdf")).find("group")
+    assert [joint.get("name") for joint in group] == names
+    capsys.readouterr()
+
+
 def test_a_robot_without_motors_that_can_be_commanded(tmp_path, capsys):
     source = tmp_path / "ball.urdf"
     source.write_text(

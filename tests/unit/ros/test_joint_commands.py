@@ -270,6 +270,20 @@ def test_initial_values_beyond_limits_are_told():
     assert said == ["initial values of waist lie beyond limits: not taken"]
 
 
+def test_a_neutral_posture_beyond_limits_is_told():
+    """As of arms whose elbow cannot be straight; the way out works."""
+    text = rd.urdf.write(rd.load("double_pendulum").mechanism)
+    limited = (
+        '<joint name="elbow" type="revolute"><limit lower="0.5" upper="2" effort="9" velocity="9"/>'
+    )
+    robot = rd.load(text.replace('<joint name="elbow" type="continuous">', limited))
+    made, said = engine(robot)
+    np.testing.assert_allclose(made.q, 0.0)
+    assert len(said) == 1 and said[0].startswith("elbow start beyond limits: the initial_value")
+    made, said = engine(with_initial_values(robot, {"elbow": 0.5}))
+    assert made.q[1] == 0.5 and said == []
+
+
 BODY = """<link name="{0}"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>"""
 HINGE = """<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/>

@@ -303,6 +303,30 @@ def test_shares_that_overlap(tmp_path):
     assert e.value.row == 2 and not (tmp_path / "new").exists()
 
 
+def test_a_file_that_a_sweep_is_writing_is_not_replaced(tmp_path):
+    """Its other rows would go into a file without a name."""
+    own, into = tmp_path / "own.sweep", tmp_path / "all.sweep"
+    ways = [lambda: rd.SweepTable.merge([own], into), lambda: table.save(into)]
+    said = []
+
+    def study(x):
+        if x == 1:
+            for replace in ways:
+                with pytest.raises(rd.SweepError, match="being written by another sweep: wait"):
+                    replace()
+                said.append(x)
+        return 2.0 * x
+
+    table = rd.sweep(study, {"x": [0, 1, 2, 3]}, rows=(0, 2), path=own)
+    whole = rd.sweep(study, {"x": [0, 1, 2, 3]}, path=into)
+    assert said == [1, 1] and not whole.failures
+    assert rd.SweepTable.load(into)["value"].tolist() == [0.0, 2.0, 4.0, 6.0]
+    assert sorted(tmp_path.iterdir()) == [into, own]
+    into.write_text("no file of a sweep")
+    table.save(into)
+    assert rd.SweepTable.load(into).done.sum() == 2
+
+
 def test_a_failed_row_is_merged_as_such_unless_another_file_has_it(tmp_path):
     able = [False]
 

@@ -96,18 +96,29 @@ class MeasuredState:
 
     def chosen(self, sensor: DescribedSensor) -> frozenset[int]:
         """The bodies of a sensor, the base too where it moves or is named."""
-        if sensor.bodies:
-            return frozenset(self.link(name)[0] for name in sensor.bodies)
-        return frozenset((BASE, *(body.index for body in self.model)))
+        if not sensor.bodies:
+            return frozenset(self._carriers)
+        named = {self._carriers[self.link(name)[0]] for name in sensor.bodies}
+        return frozenset(i for i, carrier in self._carriers.items() if carrier in named)
 
     def inertias(self, chosen: frozenset[int]) -> Iterator[tuple[int, RigidInertia]]:
-        """Those of chosen bodies."""
+        """Those of chosen bodies; none of what is fixed to a base that stands still."""
         inertia = self.state.base.inertia
         if inertia is not None and BASE in chosen:
             yield BASE, inertia
         for body in self.model:
-            if body.index in chosen:
+            moves = inertia is not None or self._carriers[body.index] != BASE
+            if body.index in chosen and moves:
                 yield body.index, body.inertia
+
+    @cached_property
+    def _carriers(self) -> Mapping[int, int]:
+        """What each body is fixed to, or itself: a joint whose wrench is read parts two bodies."""
+        carriers = {BASE: BASE}
+        for body in self.model:
+            is_fixed = not body.description.nv and body.description.map is None
+            carriers[body.index] = carriers[body.parent] if is_fixed else body.index
+        return carriers
 
     def mass_and_moment(self, chosen: frozenset[int]) -> tuple[Number, Vec3]:
         """Mass of chosen bodies, and the integral of ``p dm`` in the world."""
