@@ -17,7 +17,7 @@ from concurrent.futures import (
 from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
 
@@ -30,6 +30,9 @@ AHEAD = 1000
 
 #: After how many lost results a task is given up.
 DROPS = 10
+
+#: After how long without results it is asked whether the executor is still there [s].
+PATIENCE = 1.0
 
 RESUME = "with path=, the same call with another executor goes on from what is stored"
 
@@ -105,7 +108,7 @@ class _Submitted:
         for task in islice(tasks, room):
             self._submit(task)
         while self._futures:
-            future = self._finished.get()
+            future = self._next()
             task = self._futures.pop(future)
             try:
                 done = _rows(future)
@@ -126,6 +129,16 @@ class _Submitted:
                 self.cancel()
             for task in islice(tasks, 1):
                 self._submit(task)
+
+    def _next(self) -> Future[Any]:
+        """Wait for a result; what is asked of a client of Dask while it closes never ends."""
+        while True:
+            try:
+                return self._finished.get(timeout=PATIENCE)
+            except Empty:
+                client = getattr(self._executor, "_client", None)
+                if getattr(client, "status", "") in ("closing", "closed"):
+                    raise SweepError(f"the executor's scheduler has gone; {RESUME}") from None
 
     def cancel(self) -> None:
         """Cancel all tasks."""

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import numpy as np
@@ -371,3 +372,18 @@ def test_shares_of_other_sweeps_are_refused(tmp_path):
     assert not into.exists()
     with pytest.raises(rd.SweepError, match="is not of the sweep of"):
         rd.SweepTable.merge([own], other)  # it would be lost
+
+
+class Closed(concurrent.futures.Executor):
+    """One like Dask's whose client has closed while it was asked: nothing ever ends."""
+
+    def __init__(self):
+        self._client = types.SimpleNamespace(status="closed")
+
+    def submit(self, function, /, *args, **kwargs):
+        return concurrent.futures.Future()
+
+
+def test_nothing_is_waited_for_from_a_client_that_has_closed():
+    with pytest.raises(rd.SweepError, match="the executor's scheduler has gone; with path="):
+        rd.sweep(square, {"x": [1.0, 2.0]}, executor=Closed())
