@@ -164,13 +164,13 @@ def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
 
 def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
-    q = robot.neutral()
+    q, links = robot.neutral(), robot.link_names
     drawn = DrawnRobot(
         robot.mechanism,
         floating=robot.base == "floating",
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
-        poses={name: robot.frame_pose(q, name) for name in robot.link_names},
+        poses=dict(zip(links, robot.frame_poses(q, frames=links), strict=True)),
         motors=robot.actuated_joints,
     )
     texts = {".xml": mjcf_text, ".sdf": sdf_text}
