@@ -36,7 +36,8 @@ def test_helpers_stand_in_support():
 
 def test_the_top_level_has_what_it_must():
     """Files that examples and pages write lie in temporary folders."""
-    folders = {"benchmarks", "controllers", "docs", "examples", "robodyn", "robodyn_ros", "tests"}
+    folders = {"benchmarks", "controllers", "docs", "examples", "findings"}
+    folders |= {"robodyn", "robodyn_ros", "tests"}
     pages = {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "README.md", "SECURITY.md"}
     if shutil.which("git") is None:
         pytest.skip("git is not installed")

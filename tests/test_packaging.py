@@ -100,7 +100,17 @@ def names_in(wheel):
 def test_the_wheel_holds_what_the_source_tree_holds(wheel):
     there = {
         str(path.relative_to(ROOT))
-        for pattern in ("*.py", "*.urdf", "*.c", "*.h", "*.hpp", "*.txt", "*.md", "py.typed")
+        for pattern in (
+            "*.py",
+            "*.urdf",
+            "*.c",
+            "*.h",
+            "*.hpp",
+            "*.in",
+            "*.txt",
+            "*.md",
+            "py.typed",
+        )
         for path in (ROOT / "robodyn").rglob(pattern)
     }
     # in place of the file that points to the folder

@@ -22,7 +22,7 @@ from robodyn.bags.messages import Stamp
 from robodyn.description.couplings import with_couplings
 from robodyn.model.joint_info import part_names
 from robodyn.simulation.limits.bounds import has_top_speed, speed_bounds
-from robodyn.simulation.loads.actuated_speeds import actuated_speeds
+from robodyn.simulation.loads.actuated_speeds import moved_speeds
 from robodyn.urdf.ros2_control import controlled_joints
 
 #: Orders of names that are kept, one for each publisher as a rule.
@@ -328,7 +328,7 @@ class StateNames:
     @property
     def motors(self) -> tuple[str, ...]:
         """Scalar coordinates that motors act on, in the order of q."""
-        moved = {*actuated_speeds(self.robot)}
+        moved = {*moved_speeds(self.robot)}
         return tuple(
             name for k, name in enumerate(self.names) if self._own[k] and self._v[k] in moved
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ActuationError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
@@ -13,28 +14,41 @@ from robodyn.tolerances import ACTUATION_RANK
 
 
 @once_per_robot
-def actuated_speeds(robot: Robot) -> tuple[int, ...]:
-    """Indices in v of the speeds that motors act on, ascending; each by any force.
+def moved_speeds(robot: Robot) -> tuple[int, ...]:
+    """Indices in v of the speeds that motors act on, ascending, whether each by any force or not.
 
     Those of joints with motors; of motors at joints that follow others those that they move.
-
-    Raises ActuationError: If there are fewer motors at such joints than speeds that they move.
     """
     if not robot.model.gearing.elsewhere:
         moved = (robot.joints[name].v for name in robot.actuated_joints)
         return tuple(sorted(k for at in moved for k in range(at.start, at.stop)))
-    B = robot.at(0.0).actuation_matrix(np.array(robot.model.some_posture))
-    moved_most = np.abs(B).max(axis=1)
-    speeds = np.flatnonzero(moved_most > ACTUATION_RANK * moved_most.max())
-    if np.linalg.matrix_rank(B[speeds], ACTUATION_RANK) < len(speeds):
-        names = ", ".join(joints_of(robot, speeds.tolist()))
+    moved_most = np.abs(_actuation(robot)).max(axis=1)
+    return tuple(np.flatnonzero(moved_most > ACTUATION_RANK * moved_most.max()).tolist())
+
+
+@once_per_robot
+def actuated_speeds(robot: Robot) -> tuple[int, ...]:
+    """The same, each of which motors move by any force.
+
+    Raises ActuationError: If there are fewer motors at such joints than speeds that they move.
+    """
+    speeds = moved_speeds(robot)
+    if not robot.model.gearing.elsewhere:
+        return speeds
+    B = _actuation(robot)[[*speeds]]
+    if np.linalg.matrix_rank(B, ACTUATION_RANK) < len(speeds):
+        names = ", ".join(joints_of(robot, speeds))
         raise ActuationError(
             f"motors of {robot.name!r} are at {', '.join(robot.actuated_joints)}, which follow "
             f"other joints; they move {names} together and do not determine the motion of each: "
             "load it with coordinates='tree', or let joints with motors lead others",
-            direction=B[speeds],
+            direction=B,
         )
-    return tuple(speeds.tolist())
+    return speeds
+
+
+def _actuation(robot: Robot) -> FloatArray:
+    return robot.at(0.0).actuation_matrix(np.array(robot.model.some_posture))
 
 
 @once_per_robot
