@@ -66,9 +66,14 @@ from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
 from robodyn.symbolic.graph import Program
+from robodyn.tolerances import FAR_FROM_BRANCHES
 
 if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
+
+
+#: Postures that are drawn until one is far from where branches meet.
+TRIES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +142,21 @@ class Parts:
         self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
         self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
         self.symbolic_calls = SymbolicCalls(evaluator)
-        self.parameters = Parameters(model, evaluator, self.postures.random)
+        self.parameters = Parameters(model, evaluator, self._regular_posture)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+
+    def _regular_posture(self, rng: np.random.Generator) -> Array:
+        """A random closed posture; in minimal coordinates one far from where branches meet."""
+        q = self.postures.random(rng)
+        if self.tree_form is not None:
+            tree = self.tree_form.parts
+            for _ in range(TRIES):
+                found = tree.mobility.rank(self.expansion.positions(q), tree.rows)
+                if found.distance > FAR_FROM_BRANCHES:
+                    break
+                q = self.postures.random(rng)
+        return q
 
     def _with_loops(
         self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None

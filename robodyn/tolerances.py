@@ -286,8 +286,9 @@ FRAME_ROW = 1e-8
 #: Combinations of inertial parameters with less than this part of the largest singular value have
 #: no effect on forces.
 BASE_PARAMETER = 1e-9
-#: The same in minimal coordinates, whose equations lose digits near postures where branches meet.
-BASE_PARAMETER_MINIMAL = 1e-7
+#: Distance from postures where branches meet at which equations in minimal coordinates have enough
+#: digits for that: they lose twice those of the distance.
+FAR_FROM_BRANCHES = 1e-2
 #: Constraints below this part of the strongest one bind nothing [relative singular value].
 BINDING_CONSTRAINT = 1e-8
 #: Singular values below this part of the largest are rounding: parameters have no effect.

@@ -20,13 +20,14 @@ from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.tolerances import BASE_PARAMETER, BASE_PARAMETER_MINIMAL, BINDING_CONSTRAINT
+from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
 
 
 class Parameters:
     """Inertial parameters, those of motors and of friction.
 
-    random: Makes a closed posture, shape (nq,), from a random generator.
+    random: Makes a closed posture, shape (nq,), from a random generator; one where no branches
+        meet.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class Parameters:
         sizes = np.sqrt((Y**2).mean(axis=(0, 1)))
         sizes = np.where(sizes > BASE_PARAMETER * sizes.max(initial=0.0), sizes, 1.0)
         inertial = sizes * self.inertial
-        scaled = base_of(self.inertial_names, inertial, Y / sizes, BASE_PARAMETER_MINIMAL)
+        scaled = base_of(self.inertial_names, inertial, Y / sizes)
         combination = scaled.combination * sizes / sizes[scaled.columns][:, None]
         return BaseParameters(
             self.inertial_names, scaled.columns, combination, combination @ self.inertial
