@@ -165,6 +165,8 @@ EXPLICIT_SOLUTION = 1e-8
 AT_LIMIT = 1e-9
 #: The same within iterations, which put joints at their limits exactly [rad, m].
 ACTIVE_LIMIT = 1e-12
+#: Part of a limit, or of 1 where that is more, that rounding to three digits takes.
+ROUNDED_LIMIT = 1e-3
 #: Two positions given for one joint that differ by less [rad, m] agree.
 SAME_POSITION = 1e-9
 #: Part of a limit, or of 1 where that is more, that a value may be beyond it by rounding.

@@ -18,10 +18,14 @@ from typing import TypeAlias
 from robodyn.description import Actuator, Joint, Link, Loop, Transmission
 from robodyn.description.coupled_motors import transmission_problems
 from robodyn.description.possible import LARGEST
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError, some_of
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.ros2_control import read_controlled_joint, takes_no_commands
+from robodyn.urdf.ros2_control import (
+    beyond_limits,
+    read_controlled_joint,
+    takes_no_commands,
+)
 
 #: Type of a transmission that is given by its matrix.
 GENERAL = "robodyn/Transmission"
@@ -132,20 +136,26 @@ class _Actuation:
         """Transmissions, and motors of joints that get commands."""
         for transmission in element.findall("transmission"):
             self.read_transmission(transmission)
+        beyond: list[str] = []
         for joint in element.findall("joint"):
             name = joint.get("name", "")
-            read_controlled_joint(joint, self._reader.warn)
-            if joint.find("command_interface") is None:
-                continue
+            said = read_controlled_joint(joint, self._reader.warn)
             if name not in self._joints:
                 shown = repr(joint.get("name"))
                 warning = f"<joint> {shown} is no joint of the robot: not driven"
                 self._reader.warn(joint, warning)
-            elif takes_no_commands(joint, self._joints[name]):
+                continue
+            beyond += beyond_limits(self._joints[name], said)
+            if joint.find("command_interface") is None:
+                continue
+            if takes_no_commands(joint, self._joints[name]):
                 warning = f"<joint> {name!r} follows another by <mimic>: its command_interface is"
                 self._reader.warn(joint, f'{warning} no motor, unless it says mimic="false"')
             else:
                 self.actuators.setdefault(name, Actuator(name=name))
+        if beyond:
+            warning = f"limits of commands beyond those of joints, which count: {some_of(beyond)}"
+            self._reader.warn(element, warning)
 
     def read_transmission(self, element: Element) -> None:
         """One motor on one joint, or several that are coupled."""

@@ -6,10 +6,11 @@ Its text is kept in a mechanism and written back; this reads from it what moves 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from robodyn.description import Joint, Loop, Mechanism
+from robodyn.tolerances import ROUNDED_LIMIT
 from robodyn.urdf.common.xml import Element, parse_xml
 
 #: Says what is wrong with an element.
@@ -70,6 +71,8 @@ def read_controlled_joint(
         high = _parameter(interface, "max", math.inf, warn)
         if low > high:
             warn(interface, f"has min {low:g} above max {high:g}: both are left out")
+        elif interface.get("name") in ("velocity", "effort") and min(-low, high) <= 0.0:
+            warn(interface, f"has min {low:g} and max {high:g}, which allow one way: no limit")
         if low > high or not (enabled and _enabled(interface)):
             low, high = -math.inf, math.inf
         commands[interface.get("name", "")] = low, high
@@ -78,6 +81,25 @@ def read_controlled_joint(
         if math.isfinite(value):
             initial[interface.get("name", "")] = value
     return ControlledJoint(commands, initial)
+
+
+def beyond_limits(joint: Joint | Loop, said: ControlledJoint) -> Iterator[str]:
+    """Limits of commands that go beyond those of their joint, in words."""
+    if (limits := joint.limits) is None:
+        return
+    speed, effort = limits.velocity or math.inf, limits.effort or math.inf
+    own = {"velocity": (-speed, speed), "effort": (-effort, effort)}
+    own["position"] = limits.lower, limits.upper
+    for interface, bounds in said.commands.items():
+        there = own.get(interface, (-math.inf, math.inf))
+        given = [x for x in bounds if math.isfinite(x)]
+        nearest = [min(max(x, there[0]), there[1]) for x in given]
+        if any(
+            abs(x - y) > ROUNDED_LIMIT * max(1.0, abs(y))
+            for x, y in zip(given, nearest, strict=True)
+        ):
+            shown = [" to ".join(f"{x:g}" for x in pair) for pair in (bounds, there)]
+            yield f"{joint.name!r} ({interface} {shown[0]}, joint {shown[1]})"
 
 
 def takes_no_commands(element: Element, joint: Joint | Loop) -> bool:

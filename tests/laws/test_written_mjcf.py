@@ -13,6 +13,7 @@ from support.random_mechanisms import awkward_linkage, awkward_mechanism, random
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.description import Mimic
 from robodyn.description.curve import Linear, Polynomial
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 
@@ -235,6 +236,30 @@ def test_joints_that_follow_others(tmp_path):
         close(again.joint_positions(q)[name], position)
     close(again.mass_matrix(q), robot.mass_matrix(q))
     close(again.bias_forces(q, v), robot.bias_forces(q, v))
+
+
+def test_motors_of_joints_that_follow_others_stay_there(tmp_path):
+    three = rd.load("scara").mechanism
+    joints = [
+        dataclasses.replace(x, mimic=Mimic("shoulder", -2.0, 0.1)) if x.name == "elbow" else x
+        for x in three.joints
+    ]
+    law = TracedExplicitLoop.of_curve("spindle", ("shoulder",), Polynomial((0.1, 0.3, -0.2)))
+    motors = tuple((x, rd.Actuator(-3.0, torque_limit=1.5, name=x)) for x in ("elbow", "spindle"))
+    made = dataclasses.replace(three, joints=tuple(joints), followers=(law,), actuators=motors)
+    robot = rd.load(made)
+    twin = Twin(written(robot, tmp_path)[0])
+    assert twin.robot.actuated_joints == robot.actuated_joints == ("elbow", "spindle")
+    assert twin.robot.mechanism.actuators == robot.mechanism.actuators
+    q = np.array([0.3, 0.02])
+    T = twin.speeds_of(q, np.eye(2))
+    twin.at(q, np.zeros(2))
+    twin.data.ctrl[:] = 1.0, -0.4
+    twin.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
+    mujoco.mj_fwdActuation(twin.model, twin.data)
+    felt = robot.actuation_matrix(q) @ (-3.0 * twin.data.ctrl)
+    close(T.T @ twin.data.qfrc_actuator, felt)
+    close(twin.robot.actuation_matrix(q), robot.actuation_matrix(q))
 
 
 def test_names_that_parts_of_others_would_take(tmp_path):

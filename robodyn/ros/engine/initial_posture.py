@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.errors import some_of
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.simulation.loads.driven_joints import independent
-from robodyn.tolerances import SAME_POSITION
+from robodyn.tolerances import ROUNDED_LIMIT, SAME_POSITION
+from robodyn.urdf.ros2_control import ControlledJoint
 
 
 def initial_posture(names: StateNames, log: ThrottledLogger) -> FloatArray:
@@ -32,28 +35,36 @@ def initial_posture(names: StateNames, log: ThrottledLogger) -> FloatArray:
 
 
 def _with_initial_values(names: StateNames, log: ThrottledLogger) -> FloatArray:
-    robot, neutral = names.robot, names.robot.neutral()
-    given = {
-        name: said.initial["position"]
-        for name, said in names.controlled_joints.items()
-        if "position" in said.initial and names.is_own(name)
-    }
-    limits = {name: names.limits(name) for name in given}
-    values = {n: x for n, x in given.items() if limits[n][0] <= x <= limits[n][1]}
-    if beyond := [name for name in given if name not in values]:
-        log("initial", f"initial values of {some_of(beyond)} lie beyond limits: not taken")
-    if not values:
-        return neutral
+    robot, neutral, tags = names.robot, names.robot.neutral(), names.controlled_joints
+    moving = [n for n, x in tags.items() if any(x.initial.get(y) for y in ("velocity", "effort"))]
+    if moving:
+        log("rest", f"starts at rest: initial speeds or efforts of {some_of(moving)} are not taken")
+    every = (*names.names, *names.told)
+    given = {n: tags[n].initial["position"] for n in every if _has_position(tags.get(n))}
+    measured = names.read([*given], [*given.values()], gaps=True).q
+    own = {n: float(measured[names.coordinate(n)]) for n in every if names.is_own(n)}
+    limits = {n: names.limits(n) for n, x in own.items() if not np.isnan(x)}
+    values = {n: own[n] for n, (low, high, _) in limits.items() if low <= own[n] <= high}
+    beyond = [name for name in limits if name not in values]
+    if beyond:
+        log("beyond", f"initial values of {some_of(beyond)} lie beyond limits: not taken")
     q, motors = neutral.copy(), [name for name in names.motors if name in values]
     for name, value in values.items():
         q[names.coordinate(name)] = value
     held = motors if independent(robot, neutral, [names.speed(n) for n in motors]) else []
     try:
-        q = robot.assemble(q, hold=held)
+        q = robot.assemble(q, hold=held) if values else neutral
     except rd.RobodynError as error:
         log("initial", f"initial values of <ros2_control> are not taken: {error}")
         return neutral
-    moved = [n for n in motors if abs(q[names.coordinate(n)] - values[n]) > SAME_POSITION]
+    at = dict(zip(every, names.content(q, *np.zeros((2, robot.nv))).position, strict=True))
+    slack = {n: SAME_POSITION if n in motors else ROUNDED_LIMIT * max(1.0, abs(at[n])) for n in at}
+    moved = [n for n, x in given.items() if n not in beyond and abs(at[n] - x) > slack[n]]
     if moved:
-        log("initial", f"with loops closed, {some_of(moved)} start beside their initial values")
+        why = "loops, or joints that they follow, do not allow them"
+        log("beside", f"{some_of(moved)} start beside their initial values: {why}")
     return q
+
+
+def _has_position(said: ControlledJoint | None) -> bool:
+    return said is not None and "position" in said.initial

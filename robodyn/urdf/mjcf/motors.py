@@ -7,7 +7,6 @@ of a controller.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable
 
@@ -79,18 +78,15 @@ class Motors:
         return min((float(np.abs(x).max()) for x in ranges), default=math.inf)
 
 
-def on_independent_joints(
+def on_moving_joints(
     motors: Iterable[tuple[str, Actuator]], joints: Iterable[Joint]
 ) -> tuple[tuple[str, Actuator], ...]:
-    """Motors of joints that follow others, at the joints that they follow; none of fixed joints."""
-    known = {joint.name: joint for joint in joints}
+    """One motor for each joint that has some, none for fixed joints."""
+    moving = {joint.name for joint in joints if joint.nv}
     found: dict[str, list[Actuator]] = {}
     for name, motor in motors:
-        ratio = motor.gear_ratio
-        while (mimic := known[name].mimic) is not None:
-            name, ratio = mimic.joint, ratio * mimic.multiplier
-        if known[name].nv:
-            found.setdefault(name, []).append(dataclasses.replace(motor, gear_ratio=ratio))
+        if name in moving:
+            found.setdefault(name, []).append(motor)
     return tuple((name, _combined(alike)) for name, alike in found.items())
 
 

@@ -19,7 +19,7 @@ from robodyn.urdf.mjcf.compiled import compiled_model
 from robodyn.urdf.mjcf.equalities import Equalities
 from robodyn.urdf.mjcf.forces import body_forces, unread_of_medium
 from robodyn.urdf.mjcf.model import CompiledModel, Passive
-from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
+from robodyn.urdf.mjcf.motors import Motors, on_moving_joints
 from robodyn.urdf.mjcf.tendons import Tendons
 
 #: Gravity where nobody says another [m/s^2].
@@ -108,14 +108,14 @@ def read_mjcf(
     related = equalities.related
     own = {joint.name for joint in related.joints if joint.nv and joint.mimic is None}
     tendons = Tendons(compiled, passive, motors.of_tendons, related)
-    driven = on_independent_joints(motors.actuators, related.joints)
+    driven = on_moving_joints(motors.actuators, related.joints)
     joints = (*related.joints, *tendons.joints)
     mechanism = Mechanism(
         _name(compiled.model, file),
         (*bodies.links, *tendons.links),
         tuple(tendons.with_efforts(joints, (name for name, _ in driven))),
         tuple(equalities.loops),
-        actuators=on_independent_joints((*driven, *tendons.actuators), joints),
+        actuators=on_moving_joints((*driven, *tendons.actuators), joints),
         file=file,
         link_elements=(*tendons.springs, *body_forces(compiled)),
         start=tuple(x for x in bodies.start if x[0] in own),

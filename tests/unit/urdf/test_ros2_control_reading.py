@@ -116,6 +116,8 @@ def test_speeds_and_efforts_have_one_limit_both_ways(low, high, top):
         (command("position", limits("nan")), "<param> min: 'nan' is no number"),
         (command("position", limits(1, -1)), "min 1 above max -1"),
         (command() + state("position", ""), "<param> initial_value: '' is no number"),
+        (command("effort", limits(0, 2)), "min 0 and max 2, which allow one way: no limit"),
+        (command("velocity", limits(-3, -2)), "min -3 and max -2, which allow one way"),
     ],
 )
 def test_numbers_that_make_no_sense_are_told_with_their_line_and_left_out(inside, told):
@@ -126,6 +128,39 @@ def test_numbers_that_make_no_sense_are_told_with_their_line_and_left_out(inside
     said = controlled_joints(made.mechanism)["a"]
     assert said.range("position") == (-INF, INF) and said.initial == {}
     assert made.actuated_joints == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("interface", "low", "high", "shown"),
+    [
+        ("position", -3, 1, "position -3 to 1, joint -1 to 1"),
+        ("position", 2, 3, "position 2 to 3, joint -1 to 1"),  # nothing would be allowed
+        ("position", None, 1.5, "position -inf to 1.5, joint -1 to 1"),
+        ("velocity", -20, 20, "velocity -20 to 20, joint -9 to 9"),
+        ("effort", -5, 10, "effort -5 to 10, joint -9 to 9"),
+        ("position", -1.0004, 0.5, ""),
+        ("velocity", -9, None, ""),
+        ("voltage", -48, 48, ""),
+    ],
+)
+def test_limits_of_commands_beyond_those_of_joints_are_told_once(interface, low, high, shown):
+    """One warning for an element, with all of its joints."""
+    inside = command(interface, limits(low, high))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = rd.load(robot(control(joint("a", inside) + joint("b", inside))))
+    assert len(caught) == (1 if shown else 0)
+    for warning in caught:
+        text = str(warning.message)
+        assert f"'a' ({shown})" in text and f"'b' ({shown})" in text
+        assert "limits of commands beyond those of joints, which count" in text
+    assert (made.lower_limits[0], made.upper_limits[0]) == (-1.0, 1.0)
+
+
+def test_a_joint_of_states_alone_that_is_not_there_is_told():
+    tag = control(joint("a", command()) + joint("bb", states=state("position", 0.3)))
+    with pytest.warns(rd.errors.UrdfWarning, match="<joint> 'bb' is no joint of the robot"):
+        rd.load(robot(tag))
 
 
 def test_initial_values_and_the_first_of_two_elements():
