@@ -32,6 +32,11 @@ class DdsRelay:
         self._reader = node.reader(JOINT_STATE.split("/")[-1], topics.states, depth=WAITING)
         self._malformed = 0
 
+    @property
+    def summary(self) -> str:
+        """How many joint states were answered."""
+        return self.outputs.summary
+
     def run(self, duration: float = math.inf) -> None:
         """Answer messages for a duration [s], or until interrupted."""
         end = time.monotonic() + duration

@@ -15,7 +15,7 @@ from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import MESSAGES, message_class, quality, rclpy, ros_errors, start
-from robodyn.ros.rclpy.node import spin
+from robodyn.ros.rclpy.robot_node import spin
 from robodyn.simulation.control.controller import ControlFunction, Controller
 from robodyn.simulation.control.running_controller import RunningController
 
