@@ -6,13 +6,13 @@ import argparse
 
 import robodyn as rd
 from robodyn.cli.options.ros import add_node_options, add_robot_of_node, run_command
+from robodyn.ros.commands.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import summary
-from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,9 @@ from robodyn.cli.options.ros import add_node_options, add_robot_of_node, run_com
 from robodyn.cli.options.values import add as add_many
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.relay import DdsRelay
-from robodyn.ros.engine.relay_topics import RelayTopics, summary
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.relay import RelayNode
+from robodyn.ros.relay.relay_topics import RelayTopics, summary
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

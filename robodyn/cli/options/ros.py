@@ -15,8 +15,8 @@ from typing import Any, Self
 import robodyn as rd
 from robodyn.cli.options.robot import add_robot_options, robot_options
 from robodyn.ros.dds.node import DdsNode
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import rclpy, start
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Seconds after a signal that ends a node in which others ask for the same.
 SAME_REQUEST = 1.0

@@ -8,8 +8,8 @@ import time
 import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
 from robodyn.ros.dds.node import DdsNode, Writer
-from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.relay.relay_topics import WAITING, RelayOutputs, RelayTopics
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Longest wait for a message [s]; then it is looked whether time is up.
 WAIT = 0.1

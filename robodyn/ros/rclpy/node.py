@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import robodyn as rd
-from robodyn.ros.engine.settings import Settings
+from robodyn.ros.commands.settings import Settings
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.robot_node import RobotNode, spin
 from robodyn.ros.rclpy.simulation_node import SimulationOnNode
