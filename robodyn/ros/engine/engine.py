@@ -18,7 +18,7 @@ from robodyn.ros.commands.commanded_joints import CommandedJoints
 from robodyn.ros.commands.commands import Commands, Rows
 from robodyn.ros.commands.controllers import HeldPosture, chosen_controller
 from robodyn.ros.commands.joint_commands import Wanted, read_joint_commands
-from robodyn.ros.commands.path_limits import rehearse
+from robodyn.ros.commands.path_limits import AtLimit, rehearse
 from robodyn.ros.commands.settings import Settings
 from robodyn.ros.commands.trajectories import (
     Motion,
@@ -28,7 +28,7 @@ from robodyn.ros.commands.trajectories import (
     plan,
     prepare,
 )
-from robodyn.ros.engine.audit import AtLimit, Audit
+from robodyn.ros.engine.audit import Audit
 from robodyn.ros.engine.initial_posture import initial_posture
 from robodyn.ros.states.messages import StateNames
 from robodyn.ros.states.throttled_logger import ThrottledLogger

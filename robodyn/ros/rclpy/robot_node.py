@@ -47,13 +47,12 @@ class RobotNode:
             if managed:
                 self.node.add_managed_entity(_callbacks(self))
             else:
-                self._load()
-                self.made.start()
+                self._load().start()
         except BaseException:
             self.node.destroy_node()
             raise
 
-    def _load(self) -> None:
+    def _load(self) -> Any:
         robot = self._robot
         if robot is None:
             robot = str(self.node.get_parameter("robot_description").value)
@@ -61,6 +60,7 @@ class RobotNode:
                 raise rd.UrdfError("no robot: give a file, or the parameter robot_description")
         robot = robot if isinstance(robot, rd.Robot) else rd.load(robot)
         self.made = self._make(self.node, robot, self._parameters)
+        return self.made
 
     def configure(self) -> bool:
         """Load the robot, and return whether that succeeded."""
