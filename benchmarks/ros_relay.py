@@ -14,7 +14,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.ros import JointStateContent, Relay, RelayTopics
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Median that a relay at 1 kHz has to keep [us].
 ENOUGH = 200.0

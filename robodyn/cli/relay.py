@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 import robodyn as rd
-from robodyn.cli.options.robot import robot_options
-from robodyn.cli.options.ros import (
-    Signals,
-    add_node_options,
-    add_robot_of_node,
-    check_together,
-    run_node,
-)
+from robodyn.cli.options.ros import add_node_options, add_robot_of_node, run_command
 from robodyn.cli.options.values import add as add_many
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.relay import DdsRelay
-from robodyn.ros.engine.relay_topics import RelayTopics, summary
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.relay import RelayNode
+from robodyn.ros.relay.relay_topics import RelayTopics, summary
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,8 +29,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command, and return the exit status."""
-    options = robot_options(arguments)
-    check_together("relay", arguments, options)
     topics = RelayTopics(
         states=arguments.states,
         answers=arguments.answers,
@@ -46,38 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
         frame_prefix=arguments.frame_prefix,
         wrenches=tuple(arguments.wrenches),
     )
-    with Signals() as signals:
-        robot = None
-        if arguments.robot:
-            robot = rd.load(arguments.robot, base=arguments.base, **options)
-        if robot is not None and arguments.dds:
-            _relay_dds(arguments, robot, topics)
-            return 0
-        name, managed = arguments.name, arguments.lifecycle
-        run_node(
-            arguments,
-            signals,
-            lambda: RelayNode(robot, name=name, topics=topics, lifecycle=managed),
-            lambda node: node.summary if node else summary(0, 0),
-        )
-    return 0
 
+    def of_ros(robot: rd.Robot | None) -> RelayNode:
+        return RelayNode(robot, name=arguments.name, topics=topics, lifecycle=arguments.lifecycle)
 
-def _relay_dds(arguments: argparse.Namespace, robot: rd.Robot, topics: RelayTopics) -> None:
-    log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
-    node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
-    try:
-        relay = DdsRelay(robot, node, log, topics)
-        try:
-            print(
-                f"{robot.name}: {node.resolved(topics.states)} is answered on "
-                f"{node.resolved(topics.answers)}; Ctrl-C ends",
-                flush=True,
-            )
-            relay.run(arguments.duration)
-        except KeyboardInterrupt:
-            print()
-    finally:
-        node.close()
-        log.close()
-    print(relay.outputs.summary, flush=True)
+    def of_dds(robot: rd.Robot, node: DdsNode, log: ThrottledLogger) -> tuple[DdsRelay, str]:
+        into, out = map(node.resolved, (topics.states, topics.answers))
+        return DdsRelay(robot, node, log, topics), f"{robot.name}: {into} is answered on {out}"
+
+    answered = lambda x: x.summary if x else summary(0, 0)  # noqa: E731
+    return run_command(arguments, "relay", of_ros, of_dds, answered)

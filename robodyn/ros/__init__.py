@@ -5,21 +5,21 @@ Importing this package does not need ROS. Making a `SimNode` or a `StateListener
 
 from __future__ import annotations
 
+from robodyn.ros.commands.settings import Settings
+from robodyn.ros.commands.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.messages import (
+from robodyn.ros.rclpy.listener import StateListener
+from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
+from robodyn.ros.rclpy.relay import RelayNode
+from robodyn.ros.relay.relay import Relay, RelayedState
+from robodyn.ros.relay.relay_topics import RelayTopics
+from robodyn.ros.states.messages import (
     JointStateContent,
     Measured,
     StateNames,
     WrenchContent,
     wrench_content,
 )
-from robodyn.ros.engine.relay import Relay, RelayedState
-from robodyn.ros.engine.relay_topics import RelayTopics
-from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.rclpy.listener import StateListener
-from robodyn.ros.rclpy.node import SimLifecycleNode, SimNode
-from robodyn.ros.rclpy.relay import RelayNode
 
 __all__ = [
     "Engine",

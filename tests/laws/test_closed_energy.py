@@ -134,10 +134,6 @@ def test_loops_stay_closed(name):
     assert np.abs(rates).max() < 1e-10 * max(1.0, np.abs(motion.v).max())
 
 
-#: From its start above the palletizer comes to stand at a singular posture after 50 s.
-MINUTES = MOTIONS | {"palletizer": Motion(0.02, UP, {"waist": 2.0})}
-
-
 @pytest.mark.parametrize("name", MOTIONS)
 def test_a_state_is_closed_as_by_impulses_in_the_loops(name):
     """What closes it is orthogonal, in kinetic energy, to all that the linkage can do.

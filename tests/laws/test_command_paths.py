@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import robodyn as rd
-from robodyn.ros.engine.command_path import CommandPath
+from robodyn.ros.commands.command_path import CommandPath
 
 W = 8.0  # [1/s]
 

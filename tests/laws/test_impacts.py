@@ -16,7 +16,7 @@ from support.rod_chains import CENTRAL, END, MIDDLE, ROD, START, angles_to_q, ch
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
 
-EX, EY, EZ = np.eye(3)
+EX, EY = np.eye(3)[:2]
 #: Per rod: jump of its rate, then of the velocity of its middle; link 4 is struck at its middle.
 STRUCK_CHAIN = """
 -0.007039  0.113234  0.083719

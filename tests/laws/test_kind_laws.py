@@ -27,7 +27,7 @@ from robodyn.joints import KINDS
 from robodyn.joints.common.described import described_pose, described_subspace, matrix_of
 from robodyn.joints.common.evaluate import evaluate, parts_of
 from robodyn.joints.common.kind import JointGeometry
-from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.states.messages import StateNames
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement

@@ -26,7 +26,7 @@ Y = (0.0, 1.0, 0.0)
 BODY = Inertia(1.0, Pose((0.1, 0.0, 0.02)), ixx=0.01, iyy=0.01, izz=0.01)
 
 #: Crank, ground, coupler, rocker [m].
-PARALLELOGRAM, KITE, RHOMBUS = (0.2, 0.4, 0.4, 0.2), (0.2, 0.4, 0.2, 0.4), (0.3, 0.3, 0.3, 0.3)
+PARALLELOGRAM, KITE = (0.2, 0.4, 0.4, 0.2), (0.2, 0.4, 0.2, 0.4)
 #: The difference of the last two is that of the first two; their sum is that of the first two.
 DIFFERENCE, SUM = (0.2, 0.4, 0.3, 0.1), (0.2, 0.4, 0.35, 0.25)
 SMOOTH = (PARALLELOGRAM, KITE)

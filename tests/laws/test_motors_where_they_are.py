@@ -24,7 +24,7 @@ from robodyn.controllers import (
 from robodyn.description import Mimic
 from robodyn.errors import LimitWarning
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.loads.column_names import coordinate_names, speed_names
 
 close = close_within(1e-9)

@@ -45,13 +45,3 @@ def assembled(oracle, q, held=()):
     gap = oracle.loop_errors(q, np.zeros(oracle.nv))[0]
     assert np.abs(gap).max(initial=0.0) < 1e-12, f"no posture found: {np.abs(gap).max()}"
     return q
-
-
-def consistent_speeds(oracle, q, v, held=()):
-    """Speeds nearest to ``v`` that keep all loops closed, those in ``held`` kept if possible."""
-    v = np.array(v, float)
-    free = np.setdiff1d(np.arange(oracle.nv), list(held))
-    K = constraint_matrix(oracle, q)
-    v[free] -= np.linalg.pinv(K[:, free], RANK) @ (K @ v)
-    assert np.abs(K @ v).max(initial=0.0) < 1e-10, "the speeds held are not possible"
-    return v

@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 import robodyn as rd
 from robodyn.bags.messages import topic_name
 from robodyn.ros import StateNames, TrajectoryContent
-from robodyn.ros.engine.frames import multi_joint, sensor_frames, transforms
-from robodyn.ros.engine.messages import wrench_content
 from robodyn.ros.rclpy.access import MESSAGES
+from robodyn.ros.states.frames import multi_joint, sensor_frames, transforms
+from robodyn.ros.states.messages import wrench_content
 
 STAMP = (12, 345_678_901)
 

@@ -38,9 +38,6 @@ GOOD = (
     "misfit is another linkage",
 )  # fmt: skip
 
-#: Fates of linkages of which the exact geometry cannot be judged, and which are not counted.
-LEFT_OUT = ("not made",)
-
 GRAVITY = (0.2, -0.15, -0.3)
 
 #: Relative frequency of shapes that take long.

@@ -6,10 +6,10 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.errors import some_of
-from robodyn.ros.engine.commanded_joints import CommandedJoints
+from robodyn.ros.commands.commanded_joints import CommandedJoints
 from robodyn.ros.engine.initial_posture import initial_posture
-from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.loads.driven_joints import independent
 
 

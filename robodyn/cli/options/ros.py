@@ -6,14 +6,17 @@ import argparse
 import atexit
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import robodyn as rd
-from robodyn.cli.options.robot import add_robot_options
+from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.rclpy.access import rclpy, start
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Seconds after a signal that ends a node in which others ask for the same.
 SAME_REQUEST = 1.0
@@ -40,7 +43,7 @@ def add_node_options(parser: argparse.ArgumentParser) -> None:
     add_robot_options(parser)
 
 
-def check_together(command: str, arguments: argparse.Namespace, options: Mapping[str, Any]) -> None:
+def _check(command: str, arguments: argparse.Namespace, options: Mapping[str, Any]) -> None:
     """Refuse options that would have no effect with, or without, ``--dds`` or a file."""
     if arguments.dds:
         wrong = {"--lifecycle": arguments.lifecycle, "--ros-args": arguments.ros_args}
@@ -97,16 +100,40 @@ class Signals:
         self.expected = False
 
 
-def run_node(
+def run_command(
+    arguments: argparse.Namespace,
+    command: str,
+    of_ros: Callable[[rd.Robot | None], Any],
+    of_dds: Callable[[rd.Robot, DdsNode, ThrottledLogger], tuple[Any, str]],
+    summary: Callable[[Any], str],
+) -> int:
+    """Make what a command runs of its robot, run it until a signal comes, and print a summary.
+
+    of_ros: Makes a node of rclpy.
+    of_dds: Makes what runs without ROS, and says what is printed at the start.
+    summary: Of the one or the other, or of ``None`` where it has not started.
+    """
+    options = robot_options(arguments)
+    _check(command, arguments, options)
+    with Signals() as signals:
+        robot = None
+        if arguments.robot:
+            robot = rd.load(arguments.robot, base=arguments.base, **options)
+        if robot is not None and arguments.dds:
+            text = _run_dds(arguments, lambda *given: of_dds(robot, *given), summary)
+        else:
+            text = _run_node(arguments, signals, lambda: of_ros(robot), summary)
+    print(text, flush=True)
+    return 0
+
+
+def _run_node(
     arguments: argparse.Namespace,
     signals: Signals,
     make: Callable[[], Any],
     summary: Callable[[Any], str],
-) -> None:
-    """Make a node of rclpy, serve it until a signal comes, and print a summary of it.
-
-    summary: Of the node, or of ``None`` where it has not started.
-    """
+) -> str:
+    """Serve a node of rclpy until a signal comes."""
     ros = ["--ros-args", *arguments.ros_args] if arguments.ros_args else []
     start(ros, network=arguments.network)
     signals.expected = True
@@ -123,4 +150,25 @@ def run_node(
             raise  # else a signal shut ROS down while the node started
     finally:
         rclpy().try_shutdown()
-    print(text, flush=True)
+    return text
+
+
+def _run_dds(
+    arguments: argparse.Namespace,
+    make: Callable[[DdsNode, ThrottledLogger], tuple[Any, str]],
+    summary: Callable[[Any], str],
+) -> str:
+    """Run without ROS for the duration, or until a signal comes."""
+    log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
+    node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
+    try:
+        made, text = make(node, log)
+        try:
+            print(f"{text}; Ctrl-C ends", flush=True)
+            made.run(arguments.duration)
+        except KeyboardInterrupt:
+            print()
+    finally:
+        node.close()
+        log.close()
+    return summary(made)

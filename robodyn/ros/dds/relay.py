@@ -8,8 +8,8 @@ import time
 import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
 from robodyn.ros.dds.node import DdsNode, Writer
-from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.relay.relay_topics import WAITING, RelayOutputs, RelayTopics
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Longest wait for a message [s]; then it is looked whether time is up.
 WAIT = 0.1
@@ -31,6 +31,11 @@ class DdsRelay:
         self.outputs = RelayOutputs(robot, topics, node.messages, self._open, log)
         self._reader = node.reader(JOINT_STATE.split("/")[-1], topics.states, depth=WAITING)
         self._malformed = 0
+
+    @property
+    def summary(self) -> str:
+        """How many joint states were answered."""
+        return self.outputs.summary
 
     def run(self, duration: float = math.inf) -> None:
         """Answer messages for a duration [s], or until interrupted."""

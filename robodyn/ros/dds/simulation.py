@@ -8,7 +8,7 @@ import time
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.engine.engine import INPUTS, Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.urdf import write
 from robodyn.urdf.extensions import refused_by_others
 

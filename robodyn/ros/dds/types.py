@@ -10,7 +10,7 @@ from cyclonedds.idl.annotations import final
 from cyclonedds.idl.types import array, bounded_str, float64, int32, sequence, uint8, uint32
 
 from robodyn.errors import RobodynError
-from robodyn.ros.engine.sizes import check_command, check_trajectory
+from robodyn.ros.states.sizes import check_command, check_trajectory
 
 
 @dataclasses.dataclass

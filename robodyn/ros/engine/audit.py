@@ -8,19 +8,18 @@ steps, all that `simulate` tells of energy and singular postures.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.commands.path_limits import AtLimit, first_at_limit
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.checks.energy_balance import energies_of
 from robodyn.simulation.checks.energy_check import imbalance
 from robodyn.simulation.checks.singular_passage import passage
 from robodyn.simulation.limits.bounds import bounds_of
-from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations, passed_edges
-from robodyn.simulation.loads.driven_joints import determined
+from robodyn.simulation.limits.joint_limits import limit_violations, passed_edges
 from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps, joined
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
 from robodyn.simulation.trajectory.states.samples import Samples
@@ -29,7 +28,6 @@ from robodyn.tolerances import (
     ENERGY_OF_FIRST_STEPS,
     ENERGY_ROUNDING,
     FARTHEST,
-    LIMIT_EXCESS,
 )
 
 #: Number of steps that are looked at together, and the growth of kinetic energy from which on they
@@ -39,23 +37,6 @@ SOON, GROWTH, LITTLE = 256, 1.3, 1e-6
 LOOPS_EVERY = 4
 #: Number of steps whose energy and singular postures are examined together.
 TOGETHER = 1024
-
-
-@dataclass(frozen=True)
-class AtLimit:
-    """A limit of position that driven joints would leave.
-
-    q (nq,): The last positions within the limit.
-    t [s]: The first instant beyond it.
-    """
-
-    violation: LimitViolation
-    q: FloatArray
-    t: float
-
-    def __str__(self) -> str:
-        x = self.violation
-        return f"{x.joint} would leave its limit of {x.bound:.4g} {x.unit}".rstrip()
 
 
 class Audit:
@@ -197,32 +178,3 @@ class Audit:
             singular = passage(Samples(robot, t, q, v, a, tau, self._driven))
             if singular:
                 self._log("singular", f"{singular}; it has gone on in one of the ways")
-
-
-def first_at_limit(
-    robot: rd.Robot,
-    left: tuple[LimitViolation, ...],
-    steps: DoneSteps,
-    driven: tuple[int, ...],
-) -> AtLimit | None:
-    """The first limit of position to which driven joints, and not forces, bring a joint.
-
-    A joint that is beyond its limit at the start may come back.
-
-    left: Those of the steps.
-    driven: Speeds of driven joints.
-    """
-    found = []
-    for x in left:
-        if x.limit != "position":
-            continue
-        joint = robot.joints[x.joint]
-        side = 1.0 if x.worst > x.bound else -1.0
-        place = robot.joint_positions(steps.q)[x.joint]
-        beyond = side * ((np.unwrap(place) if joint.cut and joint.kind.is_pin else place) - x.bound)
-        most = max(float(beyond[0]), 0.0) + LIMIT_EXCESS * max(1.0, abs(x.bound))
-        rows = np.flatnonzero(beyond > most)
-        if rows.size and determined(robot, steps.q[0], driven, x.joint):
-            first = int(rows[0])
-            found.append(AtLimit(x, steps.q[first - 1], float(steps.t[first])))
-    return min(found, key=lambda at: at.t, default=None)

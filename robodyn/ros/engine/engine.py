@@ -14,17 +14,13 @@ from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.literals import CommandInterface
 from robodyn.model.virtual_work import joint_forces, loads_follow_forces
-from robodyn.ros.engine.audit import AtLimit, Audit
-from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.commands import Commands, Rows
-from robodyn.ros.engine.controllers import HeldPosture, chosen_controller
-from robodyn.ros.engine.initial_posture import initial_posture
-from robodyn.ros.engine.joint_commands import Wanted, read_joint_commands
-from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.path_limits import rehearse
-from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import (
+from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.commands.commands import Commands, Rows
+from robodyn.ros.commands.controllers import HeldPosture, chosen_controller
+from robodyn.ros.commands.joint_commands import Wanted, read_joint_commands
+from robodyn.ros.commands.path_limits import AtLimit, rehearse
+from robodyn.ros.commands.settings import Settings
+from robodyn.ros.commands.trajectories import (
     Motion,
     TrajectoryContent,
     TrajectoryPoint,
@@ -32,6 +28,10 @@ from robodyn.ros.engine.trajectories import (
     plan,
     prepare,
 )
+from robodyn.ros.engine.audit import Audit
+from robodyn.ros.engine.initial_posture import initial_posture
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.control.controller import ControlFunction
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.integrators import EXPLICIT

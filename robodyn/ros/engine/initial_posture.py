@@ -7,8 +7,8 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.errors import some_of
-from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.tolerances import ROUNDED_LIMIT, SAME_POSITION
 from robodyn.urdf.ros2_control import ControlledJoint

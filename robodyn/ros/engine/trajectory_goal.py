@@ -11,8 +11,8 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.errors import some_of
+from robodyn.ros.commands.trajectories import TrajectoryContent
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.trajectories import TrajectoryContent
 
 #: Error codes of the action.
 SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS, OLD_HEADER_TIMESTAMP = 0, -1, -2, -3

@@ -10,12 +10,12 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
-from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.estimate import Estimator, State
-from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.commands.commanded_joints import CommandedJoints
 from robodyn.ros.rclpy.access import MESSAGES, message_class, quality, rclpy, ros_errors, start
-from robodyn.ros.rclpy.node import spin
+from robodyn.ros.rclpy.robot_node import spin
+from robodyn.ros.states.estimate import Estimator, State
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 from robodyn.simulation.control.controller import ControlFunction, Controller
 from robodyn.simulation.control.running_controller import RunningController
 

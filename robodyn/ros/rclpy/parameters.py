@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import robodyn as rd
-from robodyn.ros.engine.settings import NOTES, Settings
+from robodyn.ros.commands.settings import NOTES, Settings
 from robodyn.ros.rclpy.access import message_class, optional
 
 #: Choices made once, when the node starts.

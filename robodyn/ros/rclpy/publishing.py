@@ -12,7 +12,9 @@ from robodyn.bags import messages
 from robodyn.bags.messages import Stamp, topic_name
 from robodyn.literals import DescriptionForm
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.frames import (
+from robodyn.ros.rclpy.access import MESSAGES, message_class, quality
+from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.states.frames import (
     LinkTransforms,
     Transform,
     description,
@@ -20,9 +22,7 @@ from robodyn.ros.engine.frames import (
     sensor_frames,
     transforms,
 )
-from robodyn.ros.engine.messages import wrench_content
-from robodyn.ros.rclpy.access import MESSAGES, message_class, quality
-from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.states.messages import wrench_content
 from robodyn.urdf.extensions import refused_by_others
 
 

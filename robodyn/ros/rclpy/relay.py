@@ -10,14 +10,13 @@ from typing import Any, Self
 
 import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
-from robodyn.ros.engine.relay_topics import WAITING, RelayOutputs, RelayTopics, summary
-from robodyn.ros.engine.sizes import check_command
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.rclpy.access import MESSAGES, message_class, optional, quality, rclpy, ros_errors
-from robodyn.ros.rclpy.access import start as start_ros
-from robodyn.ros.rclpy.node import managed, robot_of, spin
+from robodyn.ros.rclpy.access import MESSAGES, message_class, optional, quality
 from robodyn.ros.rclpy.parameters import WITHOUT_TF2, declare_fixed, fixed
+from robodyn.ros.rclpy.robot_node import RobotNode, spin
 from robodyn.ros.rclpy.simulation_node import warn
+from robodyn.ros.relay.relay_topics import WAITING, RelayOutputs, RelayTopics, summary
+from robodyn.ros.states.sizes import check_command
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 class RelayNode:
@@ -38,8 +37,6 @@ class RelayNode:
     Attributes
     ----------
     node : rclpy.node.Node
-    relay : RelayOnNode or None
-        Of a managed node, from ``configure`` to ``cleanup``.
 
     Raises
     ------
@@ -57,29 +54,22 @@ class RelayNode:
         topics: RelayTopics | None = None,
         lifecycle: bool = False,
     ) -> None:
-        start_ros()
-        self._robot, self.relay = robot, None
-        with ros_errors():
-            self.node: Any = _lifecycle_node(name) if lifecycle else rclpy().create_node(name)
-        try:
-            if robot is None:
-                self.node.declare_parameter("robot_description", "")
-            self._topics = _with_parameters(self.node, topics or RelayTopics())
-            if lifecycle:
-                steps = self.configure, lambda: self.relay, self.forget
-                self.node.add_managed_entity(managed(*steps))
-                return
-            self.relay = RelayOnNode(self.node, robot_of(self.node, robot), self._topics)
-            self.relay.start()
-        except BaseException:
-            self.node.destroy_node()
-            raise
+        topics = topics or RelayTopics()
+        declare = lambda node: _with_parameters(node, topics)  # noqa: E731
+        self._own = RobotNode(robot, name, declare, RelayOnNode, managed=lifecycle)
+        self.node: Any = self._own.node
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    @property
+    def relay(self) -> RelayOnNode | None:
+        """What answers; of a managed node, from ``configure`` to ``cleanup``."""
+        found: RelayOnNode | None = self._own.made
+        return found
 
     @property
     def summary(self) -> str:
@@ -92,24 +82,15 @@ class RelayNode:
 
     def close(self) -> None:
         """Stop, and take the node off the network."""
-        self.forget()
-        self.node.destroy_node()
+        self._own.close()
 
     def configure(self) -> bool:
         """Load the robot, and return whether that succeeded."""
-        try:
-            robot = robot_of(self.node, self._robot)
-            self.relay = RelayOnNode(self.node, robot, self._topics)
-        except (rd.RobodynError, OSError) as error:
-            self.node.get_logger().error(str(error))
-            return False
-        return True
+        return self._own.configure()
 
     def forget(self) -> None:
         """Remove everything from the node."""
-        if self.relay is not None:
-            self.relay.close()
-            self.relay = None
+        self._own.forget()
 
 
 class RelayOnNode:
@@ -180,13 +161,6 @@ class _Writer:
         return int(self.publisher.get_subscription_count())
 
 
-def _lifecycle_node(name: str) -> Any:
-    rclpy()
-    from rclpy.lifecycle import LifecycleNode
-
-    return LifecycleNode(name)
-
-
 def _with_parameters(node: Any, topics: RelayTopics) -> RelayTopics:
     """Choices of a relay as read-only parameters of a node, which a file may give."""
     there = optional("tf2_msgs")
@@ -195,9 +169,8 @@ def _with_parameters(node: Any, topics: RelayTopics) -> RelayTopics:
         "frame_prefix": topics.frame_prefix,
         "wrenches": list(topics.wrenches) or [""],
     }
-    with ros_errors():
-        for name, value in defaults.items():
-            declare_fixed(node, name, value)
+    for name, value in defaults.items():
+        declare_fixed(node, name, value)
     tf = fixed(node, "publish_tf")
     if tf and not there:
         raise rd.RobodynError(WITHOUT_TF2)

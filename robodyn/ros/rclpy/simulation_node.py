@@ -10,12 +10,12 @@ import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
 from robodyn.ros.engine.engine import INPUTS, Engine
 from robodyn.ros.engine.pacing import Pace, Stamps, burst, read_together
-from robodyn.ros.engine.sizes import check_command, check_trajectory
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message_class, quality, rclpy
 from robodyn.ros.rclpy.follow_joint_trajectory import FollowJointTrajectory, action_type
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.publishing import Publishing
+from robodyn.ros.states.sizes import check_command, check_trajectory
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 #: Largest number of messages that wait where each may be of other joints, from another sender.
 SENDERS = 10

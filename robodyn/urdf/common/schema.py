@@ -65,6 +65,11 @@ _POSE = rule("xyz rpy quat_xyzw")
 _AXIS = rule("xyz", others="rpy")
 
 
+def _each(tags: str, rule: Rule) -> dict[str, Rule]:
+    """Elements that have one rule in common."""
+    return dict.fromkeys(tags.split(), rule)
+
+
 def _only_of_kind() -> dict[str, tuple[str, ...]]:
     """Elements that only joints and loops of some kinds have, and the words for these kinds."""
     found: dict[str, dict[str, None]] = {}
@@ -97,16 +102,14 @@ _UNREAD = rule(unknown="misplaced")
 _JOINT = rule(
     "name type independent cut",
     {
-        "parent": _LINK,
-        "child": _LINK,
+        **_each("parent child", _LINK),
         "origin": _POSE,
         "axis": _AXIS,
         "limit": _LIMIT,
         "dynamics": _DYNAMICS,
         "mimic": _MIMIC,
         **_OF_KINDS,
-        "safety_controller": _UNREAD,
-        "calibration": _UNREAD,
+        **_each("safety_controller calibration", _UNREAD),
     },
     others="dont_collapse",
     other_children="joint_properties hardwareInterface "
@@ -134,9 +137,7 @@ _SIDE = rule("link name", {"origin": _POSE})
 _LOOP = rule(
     "name type",
     {
-        "predecessor": _SIDE,
-        "successor": _SIDE,
-        "sucessor": _SIDE,
+        **_each("predecessor successor sucessor", _SIDE),
         "axis": _AXIS,
         **_OF_KINDS,
         **_AS_A_JOINT,
@@ -145,13 +146,9 @@ _LOOP = rule(
 _CONSTRAINT = rule(
     "name type",
     {
-        "parent": _NAMED_LINK,
-        "child": _NAMED_LINK,
-        "parent_origin": _POSE,
-        "child_origin": _POSE,
-        "parent_axis": _AXIS,
-        "child_axis": _AXIS,
-        "axis": _AXIS,
+        **_each("parent child", _NAMED_LINK),
+        **_each("parent_origin child_origin", _POSE),
+        **_each("parent_axis child_axis axis", _AXIS),
         **_AS_A_JOINT,
     },
 )
@@ -161,18 +158,14 @@ _LOOP_JOINT = rule(
     {
         **_CONSTRAINT.children,
         "axis": rule("xyz frame", others="rpy"),
-        "link1": _FRAME_ON_LINK,
-        "link2": _FRAME_ON_LINK,
+        **_each("link1 link2", _FRAME_ON_LINK),
     },
 )
 _COUPLING = rule(
     "name",
     {
-        "predecessor": _NAMED_LINK,
-        "successor": _NAMED_LINK,
-        "sucessor": _NAMED_LINK,
-        "ratio": _VALUE,
-        "offset": _VALUE,
+        **_each("predecessor successor sucessor", _NAMED_LINK),
+        **_each("ratio offset", _VALUE),
     },
     others="type independent",
 )
@@ -203,15 +196,13 @@ _SDF_AXIS = rule(
         "xyz": rule("expressed_in", text=True),
         "use_parent_model_frame": _TEXT,
         "limit": rule(
-            children=dict.fromkeys("lower upper velocity effort".split(), _TEXT),
+            children=_each("lower upper velocity effort", _TEXT),
             other_children="stiffness dissipation drake:acceleration drake:jerk",
         ),
         "dynamics": rule(
-            children=dict.fromkeys(
-                "damping friction spring_stiffness spring_reference".split(), _TEXT
-            )
+            children=_each("damping friction spring_stiffness spring_reference", _TEXT)
         ),
-        "mimic": rule("joint axis", dict.fromkeys("multiplier offset reference".split(), _TEXT)),
+        "mimic": rule("joint axis", _each("multiplier offset reference", _TEXT)),
         "initial_position": _TEXT,
     },
 )
@@ -219,17 +210,10 @@ _SDF_AXIS = rule(
 SDF_JOINT = rule(
     "name type",
     {
-        "parent": _TEXT,
-        "child": _TEXT,
         "pose": SDF_POSE,
-        "axis": _SDF_AXIS,
-        "axis2": _SDF_AXIS,
-        "screw_thread_pitch": _TEXT,
-        "thread_pitch": _TEXT,
-        "gearbox_ratio": _TEXT,
-        "gearbox_reference_body": _TEXT,
-        "drake:gear_ratio": _TEXT,
-        "drake:rotor_inertia": _TEXT,
+        **_each("axis axis2", _SDF_AXIS),
+        **_each("parent child screw_thread_pitch thread_pitch gearbox_ratio", _TEXT),
+        **_each("gearbox_reference_body drake:gear_ratio drake:rotor_inertia", _TEXT),
         "drake:mimic": _MIMIC,
     },
     other_children="physics sensor plugin",
@@ -237,22 +221,20 @@ SDF_JOINT = rule(
 )
 
 # ---- motors
-_HARDWARE = dict.fromkeys(
+_HARDWARE = _each(
     "hardwareInterface hardware_interface role offset type plugin param compensator motorScale "
     "saturationLower saturationUpper deadBandLower deadBandUpper motorTorqueConstant "
-    "ignoreTransmissionAbsoluteEncoder encoderResolution modelName state_interface".split(),
+    "ignoreTransmissionAbsoluteEncoder encoderResolution modelName state_interface",
     _UNREAD,
 )
 _GEAR = {
-    "mechanicalReduction": _TEXT,
-    "mechanical_reduction": _TEXT,
-    "drake:gear_ratio": _VALUE,
-    "drake:rotor_inertia": _VALUE,
+    **_each("mechanicalReduction mechanical_reduction", _TEXT),
+    **_each("drake:gear_ratio drake:rotor_inertia", _VALUE),
 }
 _DRIVE = rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
 _TRANSMISSION = rule(
     "name",
-    {"joint": _DRIVE, "actuator": _DRIVE, "matrix": _TEXT, **_GEAR, **_HARDWARE},
+    {**_each("joint actuator", _DRIVE), "matrix": _TEXT, **_GEAR, **_HARDWARE},
     others="type",
     other_children="leftActuator rightActuator flexJoint rollJoint gap_joint passive_joint "
     "use_simulated_gripper_joint simulated_actuated_joint",
@@ -292,8 +274,7 @@ ROOT = rule(
     "name",
     {
         "link": _LINK_ELEMENT,
-        "joint": _JOINT,
-        "drake:joint": _JOINT,
+        **_each("joint drake:joint", _JOINT),
         "loop": _LOOP,
         "coupling": _COUPLING,
         "constraint": _CONSTRAINT,

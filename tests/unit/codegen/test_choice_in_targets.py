@@ -24,7 +24,6 @@ from robodyn.symbolic.scalar import edge_of, inputs
 
 #: Functions of the C library: libraries differ in the last digits.
 ROUNDED = {"arctan", "arctan2", "exp", "log", "sinh", "cosh", "tanh"}
-EXACT = {name: x for name, x in FUNCTIONS.items() if name not in ROUNDED}
 KINDS = {"double": np.float64, "float": np.float32}
 
 

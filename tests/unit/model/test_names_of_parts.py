@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.states.messages import StateNames
 
 
 def named(*names):

@@ -19,13 +19,13 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.ros.commands.settings import Settings
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine import sizes
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.sizes import MOST_POINTS
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.sizes import MOST_POINTS
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 pytest.importorskip("cyclonedds")
 

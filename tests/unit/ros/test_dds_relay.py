@@ -16,7 +16,7 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.ros import RelayTopics
 from robodyn.ros.dds.node import DdsNode
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 pytest.importorskip("cyclonedds")
 

@@ -10,7 +10,7 @@ from support.topic_hardware import TopicHardware
 
 import robodyn as rd
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 NAN = float("nan")
 

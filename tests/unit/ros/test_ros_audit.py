@@ -9,7 +9,7 @@ import robodyn as rd
 from robodyn.ros import Engine, Settings
 from robodyn.ros.engine.audit import TOGETHER
 from robodyn.ros.engine.pacing import Stamps
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 def engine(name, **settings):

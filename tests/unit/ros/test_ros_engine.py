@@ -11,7 +11,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.pacing import Pace, burst, read_together
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 
 def engine(name, **settings):
@@ -314,7 +314,7 @@ def test_stale_efforts_do_not_come_back_with_a_command_for_another_joint():
 def test_polynomials_of_trajectories_are_those_of_hermite(orders):
     from scipy.interpolate import BPoly
 
-    from robodyn.ros.engine.trajectories import _polynomial
+    from robodyn.ros.commands.trajectories import _polynomial
 
     times = np.array([0.0, 0.3, 1.0, 1.1])
     given = np.random.default_rng(0).normal(size=(3, 4, 2))
@@ -327,7 +327,7 @@ def test_polynomials_of_trajectories_are_those_of_hermite(orders):
 
 
 def test_time_stamps_of_trajectories():
-    from robodyn.ros.engine.trajectories import out_of_time
+    from robodyn.ros.commands.trajectories import out_of_time
 
     assert out_of_time(0, 5 * 10**9) == "" == out_of_time(5 * 10**9, 5 * 10**9 + 10**8)
     assert "stamped 3 s ahead" in out_of_time(8 * 10**9, 5 * 10**9)
@@ -335,7 +335,7 @@ def test_time_stamps_of_trajectories():
 
 
 def test_a_description_has_the_text_of_the_file_whatever_its_encoding(tmp_path):
-    from robodyn.ros.engine.frames import description
+    from robodyn.ros.states.frames import description
 
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + urdf.write(
         rd.load("pan_tilt").mechanism

@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 BODY = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""

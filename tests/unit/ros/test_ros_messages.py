@@ -7,24 +7,14 @@ import contextlib
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.mimic_gripper import GRIPPER
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.ros import StateNames, TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.engine.estimate import Estimator
-from robodyn.ros.engine.frames import description, multi_joint, transforms
-from robodyn.ros.engine.messages import wrench_content
-
-GRIPPER = """<robot name="gripper"><link name="palm"/>
-<link name="left"><inertial><mass value="1"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<link name="right"><inertial><mass value="1"/>
-<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-<joint name="a" type="revolute"><parent link="palm"/><child link="left"/><axis xyz="0 0 1"/>
-<limit lower="-1" upper="1" velocity="2" effort="5"/></joint>
-<joint name="b" type="revolute"><parent link="palm"/><child link="right"/><axis xyz="0 0 1"/>
-<mimic joint="a" multiplier="-2" offset="0.5"/>
-<limit lower="-3" upper="3" velocity="2" effort="5"/></joint></robot>"""
+from robodyn.ros.states.estimate import Estimator
+from robodyn.ros.states.frames import description, multi_joint, transforms
+from robodyn.ros.states.messages import wrench_content
 
 
 @pytest.mark.parametrize("name", rd.robots())
@@ -145,7 +135,7 @@ def test_the_description_is_a_tree_with_the_same_joints(name):
 
 
 def test_a_joint_that_closes_a_loop_with_a_motor_is_not_in_the_tree():
-    from robodyn.ros.engine.frames import transforms
+    from robodyn.ros.states.frames import transforms
 
     joints = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
     robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in joints})

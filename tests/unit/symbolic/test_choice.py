@@ -61,10 +61,6 @@ def test_rewriting_keeps_values():
     )
 
 
-#: Where functions have kinks: derivatives are those of the side that is taken.
-AWAY = 1e-6
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives_are_slopes(name):
     program = program_of({name: FUNCTIONS[name]})

@@ -9,9 +9,9 @@ from support.bundled import bundled
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
 from robodyn.errors import ShapeError
+from robodyn.ros.commands.settings import Settings
+from robodyn.ros.commands.trajectories import TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.engine import Engine
-from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint
 
 Q0 = np.array([0.4, -0.3])
 

@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.closed_loops.assembly.continuation import LONGEST, SHORTEST, SURPRISE
 from robodyn.closed_loops.constraints.open_loops import largest_gap as largest_opening
 from robodyn.codegen import Function
-from robodyn.ros.engine.messages import Measured, StateNames
+from robodyn.ros.states.messages import Measured, StateNames
 from robodyn.tolerances import (
     FARTHEST,
     LAST_CORRECTION,

@@ -13,10 +13,10 @@ import numpy as np
 import robodyn as rd
 from robodyn.bags import messages as kinds
 from robodyn.bags.messages import Messages, Stamp, topic_name
-from robodyn.ros.engine.frames import LinkTransforms, Transform, multi_joint, sensor_frames
-from robodyn.ros.engine.messages import JointStateContent, wrench_content
-from robodyn.ros.engine.relay import Relay, RelayedState
-from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.relay.relay import Relay, RelayedState
+from robodyn.ros.states.frames import LinkTransforms, Transform, multi_joint, sensor_frames
+from robodyn.ros.states.messages import JointStateContent, wrench_content
+from robodyn.ros.states.throttled_logger import ThrottledLogger
 
 TF = "tf2_msgs/msg/TFMessage"
 #: Most reasons that are counted each by itself.

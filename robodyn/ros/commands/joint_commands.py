@@ -13,7 +13,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.errors import some_of
 from robodyn.literals import CommandInterface
-from robodyn.ros.engine.commanded_joints import CommandedJoints
+from robodyn.ros.commands.commanded_joints import CommandedJoints
 
 #: Fields of a JointState, in the order in which one with a number is looked for.
 KINDS: tuple[CommandInterface, ...] = ("position", "velocity", "effort")

@@ -8,6 +8,7 @@ limit are halved until an end is beyond it, or no coefficient is.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
@@ -15,13 +16,12 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.ros.engine.audit import first_at_limit
-from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.states.messages import StateNames
 from robodyn.simulation.limits.bounds import bounds_of
-from robodyn.simulation.limits.joint_limits import limit_violations
-from robodyn.simulation.loads.driven_joints import Driven
+from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
+from robodyn.simulation.loads.driven_joints import Driven, determined
 from robodyn.simulation.loads.loads import loads_on
-from robodyn.simulation.motion.continued_motion import ContinuedMotion, joined
+from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps, joined
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.tolerances import FARTHEST, LIMIT_EXCESS, TRAJECTORY_SPEED_EXCESS
 
@@ -31,6 +31,23 @@ HALVINGS = 50
 SHOWN = 1025
 #: Largest number of steps of a rehearsal.
 MOST_STEPS = 2000
+
+
+@dataclass(frozen=True)
+class AtLimit:
+    """A limit of position that driven joints would leave.
+
+    q (nq,): The last positions within the limit.
+    t [s]: The first instant beyond it.
+    """
+
+    violation: LimitViolation
+    q: FloatArray
+    t: float
+
+    def __str__(self) -> str:
+        x = self.violation
+        return f"{x.joint} would leave its limit of {x.bound:.4g} {x.unit}".rstrip()
 
 
 def check_path(names: StateNames, joints: Sequence[str], polynomial: Any) -> None:
@@ -168,3 +185,32 @@ def rehearse(
                 time=found.t - t,
                 joint=found.violation.joint,
             )
+
+
+def first_at_limit(
+    robot: rd.Robot,
+    left: tuple[LimitViolation, ...],
+    steps: DoneSteps,
+    driven: tuple[int, ...],
+) -> AtLimit | None:
+    """The first limit of position to which driven joints, and not forces, bring a joint.
+
+    A joint that is beyond its limit at the start may come back.
+
+    left: Those of the steps.
+    driven: Speeds of driven joints.
+    """
+    found = []
+    for x in left:
+        if x.limit != "position":
+            continue
+        joint = robot.joints[x.joint]
+        side = 1.0 if x.worst > x.bound else -1.0
+        place = robot.joint_positions(steps.q)[x.joint]
+        beyond = side * ((np.unwrap(place) if joint.cut and joint.kind.is_pin else place) - x.bound)
+        most = max(float(beyond[0]), 0.0) + LIMIT_EXCESS * max(1.0, abs(x.bound))
+        rows = np.flatnonzero(beyond > most)
+        if rows.size and determined(robot, steps.q[0], driven, x.joint):
+            first = int(rows[0])
+            found.append(AtLimit(x, steps.q[first - 1], float(steps.t[first])))
+    return min(found, key=lambda at: at.t, default=None)

@@ -11,10 +11,10 @@ import numpy as np
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.bags.messages import Stamp
-from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.estimate import Estimator, Held, largest_gap
-from robodyn.ros.engine.frames import LinkTransforms
-from robodyn.ros.engine.messages import JointStateContent, Measured, StateNames, read_column
+from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.states.estimate import Estimator, Held, largest_gap
+from robodyn.ros.states.frames import LinkTransforms
+from robodyn.ros.states.messages import JointStateContent, Measured, StateNames, read_column
 
 TURN = 2.0 * np.pi
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.path_limits import check_path
-from robodyn.ros.engine.sizes import check_count
+from robodyn.ros.commands.path_limits import check_path
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.sizes import check_count
 from robodyn.tolerances import FARTHEST, SHORTEST_PIECE
 
 #: Longest time of a trajectory [s]: that of messages of ROS.

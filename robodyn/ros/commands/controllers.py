@@ -11,8 +11,8 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
 from robodyn.motion.functions import Reference
-from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.settings import Settings
+from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.commands.settings import Settings
 from robodyn.simulation.control.controller import ControlFunction
 
 

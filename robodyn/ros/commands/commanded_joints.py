@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import some_of
 from robodyn.model.joint_info import part_names
 from robodyn.model.virtual_work import forces_of_motors, generalised
-from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.states.messages import StateNames
 from robodyn.simulation.limits.bounds import (
     cut_at_motors,
     motor_joint_bounds,

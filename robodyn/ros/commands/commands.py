@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.literals import CommandInterface
-from robodyn.ros.engine.command_path import CommandPath
-from robodyn.ros.engine.commanded_joints import CommandedJoints
-from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.trajectories import Motion
+from robodyn.ros.commands.command_path import CommandPath
+from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.commands.settings import Settings
+from robodyn.ros.commands.trajectories import Motion
 from robodyn.simulation.loads.driven_joints import DrivenPath
 
 Rows = NDArray[np.intp]

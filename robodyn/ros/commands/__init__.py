@@ -1,0 +1,1 @@
+"""What a robot is commanded by ROS messages: numbers for its joints, or trajectories."""
