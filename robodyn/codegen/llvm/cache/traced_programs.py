@@ -11,12 +11,10 @@ from __future__ import annotations
 import copyreg
 import hashlib
 import io
-import math
 import os
 import pickle
 import platform
 import sys
-from array import array
 from collections.abc import Callable
 from dataclasses import astuple
 from functools import cached_property
@@ -29,7 +27,7 @@ import numpy as np
 from robodyn.codegen.llvm.cache.object_code import cached, folder, store
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import chosen_target
-from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
+from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.version import __version__
 
 #: Folders of this package whose source is part of the key: the classes and functions that programs
@@ -111,30 +109,19 @@ class _Reader(pickle.Unpickler):
 
 def _plain(program: Program) -> tuple[Any, ...]:
     """A program as numbers and texts, without its derivatives."""
-    graph = program.graph
     ports = [[astuple(port) for port in group] for group in (program.inputs, program.outputs)]
-    nodes = [array("q", x).tobytes() for x in (graph.op, graph.a, graph.b, program.results)]
     rates = {name: _plain(rate) for name, rate in program.rates.items()}
-    examples = {k: tuple(map(float, x)) for k, x in graph.examples.items()}
-    return program.name, ports, nodes, graph.value, examples, rates
+    return program.name, ports, program.results, program.graph.__getstate__(), rates
 
 
 def _program(plain: tuple[Any, ...]) -> Program:
     """The program that `_plain` has written."""
-    name, ports, nodes, value, examples, rates = plain
+    name, ports, results, state, rates = plain
     inputs, outputs = (tuple(Port(*x) for x in group) for group in ports)
-    op, a, b, results = (memoryview(x).cast("q").tolist() for x in nodes)
     graph = Graph()
-    graph.op, graph.a, graph.b, graph.examples = op, a, b, examples
-    graph.value = value = {k: x if x == x else math.nan for k, x in value.items()}
-    for k, key in enumerate(zip(op, a, b, strict=True)):
-        if op[k] == CONST:
-            x = value[k]
-            graph.known[(float(x), x.single) if isinstance(x, ByPrecision) else x] = k
-        else:
-            graph.known[key] = k
+    graph.__setstate__(state)
     known = {x: _program(rate) for x, rate in rates.items()}
-    return Program(name, inputs, outputs, graph, tuple(results), known)
+    return Program(name, inputs, outputs, graph, results, known)
 
 
 def _key(origin: object) -> str | None:
