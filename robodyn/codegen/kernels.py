@@ -10,7 +10,7 @@ from typing import Any
 from robodyn.codegen.llvm.cache.object_code import program_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
-from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.target.once import making, without_collections
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.trampolines import Trampoline
 from robodyn.codegen.vectorcall.table import Table
@@ -59,7 +59,8 @@ class CompiledCode:
 
     def _code(self, kind: str) -> MachineCode:
         if kind not in self._codes:
-            self._codes[kind] = self._load(kind)
+            with without_collections():
+                self._codes[kind] = self._load(kind)
         return self._codes[kind]
 
     def _load(self, kind: str) -> MachineCode:

@@ -247,7 +247,7 @@ class LoopCloser:
             K = self._rows.interpreted_position_rows().jacobian(q)
             step = step - np.linalg.lstsq(K, K @ step, rcond=WALK_RANK)[0]
             step *= rng.uniform(0.5, 1.0) * STEP / max(float(np.abs(step).max()), AT_LIMIT)
-        moved = self._space.integrate(q, step)
+        moved = self._space.move(q, step)
         lower, upper = np.minimum(self._model.lower, q), np.maximum(self._model.upper, q)
         try:
             return self._soon(self.closed, np.clip(moved, lower, upper), self._all)
@@ -370,7 +370,7 @@ class LoopCloser:
         rows = self._rows.position_rows()
         try:
             found = assemble(
-                rows.residual, rows.jacobian, self._space.integrate, np.asarray(q), free=free,
+                rows.residual, rows.jacobian, self._space.move, np.asarray(q), free=free,
                 guesses=0, closed=LOOP_CLOSED,
             )  # fmt: skip
         except AssemblyError:

@@ -358,7 +358,7 @@ class _Closing:
         return dataclasses.replace(
             self,
             linkage=LoopGeometry(model, displaced=True),
-            postures=start.space.integrate(self.postures, dq * start.speed_units),
+            postures=start.space.move(self.postures, dq * start.speed_units),
             total=self.total + d,
         )
 

@@ -13,7 +13,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Memo
-from robodyn.codegen.llvm.target.once import once
+from robodyn.codegen.llvm.target.once import Memo, once
 
 pytestmark = pytest.mark.slow
 
@@ -28,6 +28,26 @@ def test_first_calls_from_many_threads(kind, tmp_path):
         command = [sys.executable, str(FIRST_CALLS), kind, "8"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_again_when_a_value_is_there(collects):
+    found, before = [], gc.isenabled()
+
+    def make():
+        found.append(gc.isenabled())
+        Memo().get(1, lambda: found.append(gc.isenabled()))
+        found.append(gc.isenabled())
+        raise ValueError
+
+    (gc.enable if collects else gc.disable)()
+    try:
+        with pytest.raises(ValueError):
+            Memo().get(1, make)
+        assert gc.isenabled() == collects
+        assert found == [False] * 3
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_a_function_is_made_once():
