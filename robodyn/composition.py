@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,7 @@ from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.quick_dataclass import dataclass
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 

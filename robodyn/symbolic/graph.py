@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from itertools import compress
 from typing import Any
+
+from robodyn.quick_dataclass import dataclass
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
 

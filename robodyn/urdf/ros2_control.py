@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from robodyn.description import Joint, Loop, Mechanism
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.xml import Element, parse_xml
 
 #: Says what is wrong with an element.

@@ -13,7 +13,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Memo
-from robodyn.codegen.llvm.target.once import Memo, once
+from robodyn.codegen.llvm.target.once import once
 
 pytestmark = pytest.mark.slow
 

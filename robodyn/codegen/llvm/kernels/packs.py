@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, Program, scalar_places
 
 #: Lanes of a pack at most: few mechanisms have more limbs that are alike.
