@@ -8,6 +8,7 @@ Files are trusted, checked and written as those of object code.
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import hashlib
 import io
@@ -15,6 +16,7 @@ import os
 import pickle
 import platform
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import astuple
 from functools import cached_property
@@ -43,10 +45,10 @@ MOST = 200_000
 _ROBODYN = Path(__file__).parents[3]
 
 
-def cached_program(origin: object, trace: Callable[[], Program]) -> Program:
+def cached_program(origin: tuple[object, ...], trace: Callable[[], Program]) -> Program:
     """A program from disk, or traced and stored there.
 
-    origin: All that the program is traced from.
+    origin: All that the program is traced from; none of it is ever changed.
     trace: Returns the program.
     """
     key = None if folder() is None else _key(origin)
@@ -124,17 +126,30 @@ def _program(plain: tuple[Any, ...]) -> Program:
     return Program(name, inputs, outputs, graph, results, known)
 
 
-def _key(origin: object) -> str | None:
+#: Hashes of parts of origins, of which many programs are traced.
+_digests: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
+
+
+def _key(origin: tuple[object, ...]) -> str | None:
     """Hash of what a program is traced from; ``None`` if it may differ in another process."""
-    written = io.BytesIO()
     try:
-        _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(origin)
+        parts = [_digest(part) for part in origin]
         # sines of constants may have other last digits on other CPUs
-        target = repr(chosen_target()).encode()
+        parts.append(hashlib.sha256(repr(chosen_target()).encode()).digest())
     except Exception:  # objects that cannot be pickled may raise anything
         return None
-    beside = _sources() + hashlib.sha256(target).digest()
-    return hashlib.sha256(beside + hashlib.sha256(written.getvalue()).digest()).hexdigest()
+    return hashlib.sha256(_sources() + b"".join(parts)).hexdigest()
+
+
+def _digest(part: object) -> bytes:
+    with contextlib.suppress(KeyError, TypeError):  # of texts and lists there are no references
+        return _digests[part]
+    written = io.BytesIO()
+    _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(part)
+    found = hashlib.sha256(written.getvalue()).digest()
+    with contextlib.suppress(TypeError):
+        _digests[part] = found
+    return found
 
 
 def _read(data: bytes | None) -> Program | None:
