@@ -195,13 +195,21 @@ def _fields(cls: type) -> dict[str, _Wanted]:
     return _wanted(cls, [p for p in parameters if p.name in given])
 
 
+class _Names(dict[str, Any]):
+    """Names of a module, and public ones of robodyn, which it may import under TYPE_CHECKING."""
+
+    def __missing__(self, name: str) -> Any:
+        package = sys.modules["robodyn"]
+        if name not in package.__all__:
+            raise KeyError(name)
+        return getattr(package, name)
+
+
 def _evaluated(annotation: Any, module: str) -> tuple[bool, Any]:
     """Whether an annotation allows ``None``, and the type without ``None``."""
     if isinstance(annotation, str):
-        # most names that are imported under TYPE_CHECKING are public names of robodyn
-        known = vars(sys.modules["robodyn"]) | vars(sys.modules[module])
         try:
-            annotation = eval(annotation, known)
+            annotation = eval(annotation, {}, _Names(vars(sys.modules[module])))
         except NameError:
             return True, Any
     if typing.get_origin(annotation) not in (Union, types.UnionType):

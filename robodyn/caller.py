@@ -6,9 +6,10 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+
+from robodyn.quick_dataclass import dataclass
 
 
 def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> None:

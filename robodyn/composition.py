@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,7 @@ from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart, UncoordinatedLimits
 from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
-from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
-from robodyn.closed_loops.dynamics.motors import LoopMotors
-from robodyn.closed_loops.dynamics.postures import LoopPostures, Postures
 from robodyn.closed_loops.rank.mobility import Mobility
-from robodyn.closed_loops.rank.programs import LoopPrograms
-from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.closed_loops.rank.tangents import Tangents
 from robodyn.codegen import Function, MethodTable
 from robodyn.description import Mechanism
@@ -39,9 +34,6 @@ from robodyn.minimal.coordinates import (
     MinimalJointPositions,
     TreeExpansion,
 )
-from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements, TreeState
-from robodyn.minimal.limits import FollowingLimits
-from robodyn.minimal.recut import recut, welds_as_joints
 from robodyn.model.changes.changes import Changes
 from robodyn.model.changes.edit import start_by_joint, without_forces
 from robodyn.model.changes.other_numbers import with_other_numbers
@@ -65,11 +57,14 @@ from robodyn.parts.operational_space import OperationalSpace
 from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
 from robodyn.tolerances import FAR_FROM_BRANCHES
 
 if TYPE_CHECKING:
+    from robodyn.closed_loops.dynamics.postures import Postures
     from robodyn.impacts.impact_dynamics import ImpactDynamics
+    from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements
 
 
 #: Postures that are drawn until one is far from where branches meet.
@@ -125,6 +120,8 @@ class Parts:
         mobility = steady.mobility if steady else mobility
         self.mobility = mobility = mobility or Mobility(model, rows, space, closer)
         if rows.names:
+            from robodyn.closed_loops.dynamics.postures import LoopPostures
+
             evaluator = self._with_loops(evaluator, consistency, steady)
             self.postures = LoopPostures(
                 model, evaluator, rows, space, closer, mobility, projection, consistency, following
@@ -162,6 +159,11 @@ class Parts:
         self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None
     ) -> Evaluator:
         """An evaluator of quantities that forces of constraints enter."""
+        from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
+        from robodyn.closed_loops.dynamics.motors import LoopMotors
+        from robodyn.closed_loops.rank.programs import LoopPrograms
+        from robodyn.closed_loops.rank.regularity import Regularity
+
         model, rows, mobility = self.model, self.rows, self.mobility
         programs = steady.evaluator.programs if steady else None
         if not isinstance(programs, LoopPrograms):
@@ -189,6 +191,8 @@ class Parts:
             self.expansion = TreeExpansion(self.space)
             self.joint_positions = TreeJointPositions(model, evaluator)
             return self.cut_limits
+        from robodyn.minimal.limits import FollowingLimits
+
         tree = tree_form.parts
         assert isinstance(tree.joint_positions, TreeJointPositions)
         self.expansion = expansion = MinimalExpansion(model, tree.model, evaluator, self.space)
@@ -211,6 +215,12 @@ class Parts:
         own = self.model, self.evaluator
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
+        from robodyn.minimal.joint_forces import (
+            MinimalJointForces,
+            MinimalMeasurements,
+            TreeState,
+        )
+
         tree = tree_form.parts
         forces, read = tree.joint_forces, tree.measurements
         assert isinstance(forces, JointForces) and isinstance(read, SensorReadings)
@@ -327,6 +337,8 @@ class Composition:
         if tree is None or form is None:
             model = with_other_numbers(own, mechanism, settings)
         else:  # of the description that its loops were cut in
+            from robodyn.minimal.recut import welds_as_joints
+
             of_tree = replace(settings, coordinates="tree", branches=())
             cut = tree.model.mechanism
             tree = tree.with_numbers(welds_as_joints(mechanism), of_tree)
@@ -466,6 +478,7 @@ def _minimal(
     """The robot in tree coordinates, and the model in minimal ones that goes with it."""
     from robodyn.minimal.implied_rows import implied_rows
     from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+    from robodyn.minimal.recut import recut
 
     written, tree_model = tree_model.mechanism, recut(tree_model)
     mechanism, settings = tree_model.mechanism, tree_model.settings

@@ -13,7 +13,6 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, named, numbers
 from robodyn.caller import warn
-from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
 from robodyn.description import Actuator, Loop, Mechanism, Rotor, Transmission
 from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of
@@ -288,8 +287,12 @@ def load(
         _ = symbols_of(described)  # raises an error if symbols are wrong
     if near is None:
         settings = settings.replaced({"near": _start(described)})
-    meant = linkage_as_meant(described, settings)
-    robot = Robot(meant.mechanism, settings, model=meant)
+    meant = None
+    if described.constraints or len(described.movers) >= len(described.links):  # loops
+        from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
+
+        meant = linkage_as_meant(described, settings)
+    robot = Robot(meant.mechanism if meant else described, settings, model=meant)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

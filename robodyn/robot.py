@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
 from robodyn.arrays import expect, generator, leading_axes, named, numbers, shaped, shown
-from robodyn.closed_loops.rank.analysis import LoopAnalysis
-from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, making
 from robodyn.composition import Composition, Parts
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism, Transmission
@@ -30,12 +28,9 @@ from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Wrenches
 from robodyn.force_elements.common.link_element import DescribedElement
-from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.impacts.partners import PointMass, RobotPoint
-from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.linearization.local_dynamics import LoadCase, WrenchesAt
 from robodyn.literals import (
@@ -62,31 +57,35 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import ELSEWHERE, robot_attribute
 from robodyn.parts.driven import check_state, driven, forces_at
 from robodyn.parts.joint_loads import roles_without
-from robodyn.parts.joint_table import joint_table
 from robodyn.parts.postures import assembled, one_guess
-from robodyn.results import (
-    BaseParameters,
-    ConstrainedDynamics,
-    GroundContact,
-    HybridDynamics,
-    IKResult,
-    Impact,
-    ImpactDerivatives,
-    ImpactTensors,
-    JointWrenches,
-    LoopGap,
-    SteadyMotion,
-)
-from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.tolerances import LOOP_GAP_SHOWN
-from robodyn.topology.augmented_bodies import AugmentedBodies, augmented_bodies
-from robodyn.topology.system_graph import SystemGraph, system_graph
 
 if TYPE_CHECKING:
+    from robodyn.closed_loops.rank.analysis import LoopAnalysis
+    from robodyn.closed_loops.solvers import RankAnalysis
+    from robodyn.force_elements.force_law import ForceLaw
     from robodyn.impacts.impact_dynamics import ImpactDynamics
+    from robodyn.impacts.partners import PointMass, RobotPoint
+    from robodyn.impacts.several_hits import Hit
     from robodyn.minimal.reduced import ReducedRobot
+    from robodyn.results import (
+        BaseParameters,
+        ConstrainedDynamics,
+        GroundContact,
+        HybridDynamics,
+        IKResult,
+        Impact,
+        ImpactDerivatives,
+        ImpactTensors,
+        JointWrenches,
+        LoopGap,
+        SteadyMotion,
+    )
+    from robodyn.state_space import StateSpace
+    from robodyn.topology.augmented_bodies import AugmentedBodies
+    from robodyn.topology.system_graph import SystemGraph
 
 
 class _Gravity(tuple[float, float, float]):
@@ -246,6 +245,8 @@ class Robot:
         """A table of joints, within a notebook."""
         title = f"Robot {self.name!r}"
         sizes = repr(self).removeprefix(f"<{title}: ").removesuffix(">")
+        from robodyn.parts.joint_table import joint_table
+
         return joint_table(title, [sizes], self.joints.values(), self.actuated_joints)
 
     def __reduce__(self) -> Any:
@@ -704,6 +705,8 @@ class Robot:
         >>> graph.loops.tolist()                   # around the loop, the third joint points back
         [[1, 1, -1, 1]]
         """
+        from robodyn.topology.system_graph import system_graph
+
         return system_graph(self.mechanism, floating=self.base == "floating")
 
     @property
@@ -728,6 +731,8 @@ class Robot:
         """
         if self.parameter_rows:
             refused_by_rows("augmented_bodies")()
+        from robodyn.topology.augmented_bodies import augmented_bodies
+
         return augmented_bodies(self.mechanism, floating=self.base == "floating")
 
     @property
@@ -1968,7 +1973,7 @@ class Robot:
         if not self.ground:
             return {}
         found = self._now.evaluator.answer("ground_contacts", (q, v), base=base)
-        return cast(dict[str, GroundContact], found)
+        return cast("dict[str, GroundContact]", found)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
@@ -2962,6 +2967,7 @@ class Robot:
         True
         """
         from robodyn.impacts.one_hit import hit
+        from robodyn.impacts.partners import RobotPoint
 
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
@@ -3023,6 +3029,7 @@ class Robot:
         True
         """
         from robodyn.impacts.derivatives import impact_derivatives
+        from robodyn.impacts.partners import RobotPoint
 
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
@@ -3096,6 +3103,9 @@ class Robot:
         >>> bool(abs(hit.v).max() < 1e-12), bool((hit.impulse[:, 0] > 0).all())
         (True, True)
         """
+        from robodyn.impacts.partners import RobotPoint
+        from robodyn.impacts.several_hits import simultaneous_impacts
+
         for hit in hits if isinstance(hits, Sequence) else ():
             if isinstance(other := getattr(hit, "against", None), RobotPoint):
                 expect("robot of against", other.robot, Robot, "against")

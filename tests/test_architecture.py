@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 #: Layers, from the lowest up. What stands in one imports from layers below it only.
 #: A part is a folder of robodyn with the folders in it, or a module of its own.
 LAYERS = (
+    {"quick_dataclass"},
     {"array_types", "caller", "installation", "literals", "progress", "tolerances", "version"},
     {"errors"},
     {"arrays"},

@@ -9,8 +9,8 @@ from typing import Any
 
 from robodyn.codegen.llvm.cache.object_code import program_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir, simple_ir
-from robodyn.codegen.llvm.target.once import making
+from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, in_pieces, scalar_ir
+from robodyn.codegen.llvm.target.once import making, without_collections
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.trampolines import Trampoline
 from robodyn.codegen.vectorcall.table import Table
@@ -59,22 +59,24 @@ class CompiledCode:
 
     def _code(self, kind: str) -> MachineCode:
         if kind not in self._codes:
-            self._codes[kind] = self._load(kind)
+            with without_collections():
+                self._codes[kind] = self._load(kind)
         return self._codes[kind]
 
     def _load(self, kind: str) -> MachineCode:
         target, program, dtype = chosen_target(), self._program, self._dtype
-        make = scalar_ir if kind == "scalar" else batch_ir
+        make = partial(scalar_ir if kind == "scalar" else batch_ir, program, target, dtype)
         key = program_key("robodyn.codegen.llvm.kernels.kernel_ir", program, target, kind, dtype)
         size, pieces = len(program.live()), in_pieces(program, kind)
         stack = STACK * size * (target.lanes(dtype) if kind == "batch" else 1)
         return machine_code(
             key,
-            lambda: make(program, target, dtype),
+            make,
             Recipe(level=1 if pieces else 2),
             program.name,
             long=size >= LONG and (pieces or stack <= MOST_STACK),
-            simple=partial(simple_ir, program, target, dtype),
+            # packs have all values on the stack there, and take a while to be found
+            first=partial(make, packed=False) if kind == "scalar" and pieces else None,
         )
 
 

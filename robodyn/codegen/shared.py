@@ -6,7 +6,7 @@ one robot is that program bound to the numbers of the robot.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from robodyn.codegen.llvm.target.once import Memo
 from robodyn.codegen.trampolines import Trampoline
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.errors import SettingsError
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.arguments import check_fields
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.fourier_series import FourierSeries
 from robodyn.symbolic.spline import Spline
 

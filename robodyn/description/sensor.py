@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from robodyn.array_types import FloatArray
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
 
 #: A link, or the world, and the pose of a frame in it, shape (4, 4).

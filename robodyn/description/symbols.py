@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from robodyn.description.mechanism import Mechanism
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements import LINK_ELEMENTS, fields_of
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.symbol import Symbol, symbol
 
 #: Fields, and places in tuples, one within the other.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from robodyn.equations.quantities.common.quantity import (
     traced,
 )
 from robodyn.equations.quantities.common.setup import Setup
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.simplification import simplified
 

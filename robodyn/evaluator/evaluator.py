@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
@@ -33,6 +32,7 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.progress import progress
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.symbolic.python_code import PythonCode

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.array_types import FloatArray
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import INPUT, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number

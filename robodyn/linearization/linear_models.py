@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,9 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.model.virtual_work import forces_of_motors, generalised
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.state_space import StateSpace
+
+if TYPE_CHECKING:
+    from robodyn.state_space import StateSpace
 
 #: Of the displacement of a link: along axes of the world, then about them.
 ALONG = ("x", "y", "z", "rx", "ry", "rz")
@@ -55,6 +57,8 @@ class LinearModels:
         independent: Iterable[str] | None = None,
     ) -> StateSpace:
         """The model of states near one, or near each of a batch."""
+        from robodyn.state_space import StateSpace
+
         chosen = None if independent is None else named("independent", independent)
         local = self._local.near(q, v, tau, around, chosen)
         moved = self._columns(inputs, local.controlled)

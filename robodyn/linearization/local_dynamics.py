@@ -13,7 +13,6 @@ what the turning axes add, in which the difference of two states is seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,6 +29,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.motion.functions import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
+from robodyn.quick_dataclass import dataclass
 
 #: External wrenches as a function of ``(t, q, v)``, or of ``t``.
 WrenchesAt = Callable[[Any, Array, Array], Wrenches] | Callable[[Any], Wrenches]

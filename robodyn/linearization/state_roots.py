@@ -6,7 +6,6 @@ Steps are of least length, so that what does not matter is not changed, and loop
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import EQUILIBRIUM_ACCELERATION, NEXT_TO_SINGULAR, STATIONARY_DIRECTION
 
 #: Iterations, how often a step is shortened in each, and the least damping that does it.

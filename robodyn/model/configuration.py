@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import QUATERNION_ROUNDING
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.equations.closed_form.folding import Fold
 from robodyn.equations.closed_form.linkage import Posture
-from robodyn.equations.closed_form.planar_linkage import PlanarLinkage
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.joints.common.kind import JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.spatial import Placement
+
+if TYPE_CHECKING:
+    from robodyn.equations.closed_form.planar_linkage import PlanarLinkage
 
 #: Weights of coordinates, then of joints that follow, and a constant [rad].
 Angle = tuple[FloatArray, float]
@@ -75,6 +78,8 @@ def _phase(fold: Fold, angles: Mapping[int, Angle]) -> Angle | None:
 
 def _angles(bodies: MechanismModel) -> tuple[tuple[str, ...], dict[int, Angle]]:
     """Joints that follow, each with one number, and the angle of each joint that turns."""
+    from robodyn.equations.closed_form.planar_linkage import PlanarLinkage
+
     following = {i for linkage in bodies.linkages for i in linkage.dependent}
     pins = [body for body in bodies if body.joint.kind.is_pin]
     follow = [body for body in pins if body.index in following]

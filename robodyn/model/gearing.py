@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -12,6 +11,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.description import Actuator, Transmission
 from robodyn.errors import ActuationError
 from robodyn.model.joint_info import JointInfo
+from robodyn.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.light import moving_last, own_pivots
 from robodyn.equations.mechanism.state import evaluate_joints
 from robodyn.model.mass_checks import mass_matrix_at
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.tolerances import CLEARLY_OWN_INERTIA
 

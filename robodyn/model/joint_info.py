@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +15,7 @@ from robodyn.errors import UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
 from robodyn.model.configuration import Block
+from robodyn.quick_dataclass import dataclass
 from robodyn.topology.spanning_tree import SpanningTree
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,7 @@ from robodyn.model.mass_checks import (
 )
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
 from robodyn.model.settings import Settings
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree
 

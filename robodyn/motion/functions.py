@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 
 #: Time [s] -> position (..., nq), velocity (..., nv), acceleration (..., nv). One that has a method
 #: ``at_times`` is asked for many times at once, shape (n,): it returns (n, nq), (n, nv), (n, nv).

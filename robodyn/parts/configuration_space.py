@@ -107,7 +107,7 @@ class ConfigurationSpace:
     @cached_property
     def move(self) -> Callable[..., Array]:
         """`integrate` of arrays, for searches, which call it many times."""
-        return self._evaluator.caller("integrate")
+        return np.add if self._model.joints.coordinates_add else self._evaluator.caller("integrate")
 
     def coordinate_rates(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
         """Rates of all coordinates at given speeds, shape (..., nq)."""

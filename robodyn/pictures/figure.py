@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import save_figure
+from robodyn.quick_dataclass import dataclass
 
 #: Colours that colour-blind people can distinguish [Okabe and Ito 2008], without yellow.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#5F5F5F")

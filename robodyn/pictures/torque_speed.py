@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.pictures.figure import COLORS, INK, Canvas, opened_canvas
+from robodyn.quick_dataclass import dataclass
 
 #: A limit is drawn if it is at most this many times the largest value.
 NEAR = 1.6

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.state_space import StateSpace
+
+if TYPE_CHECKING:
+    from robodyn.state_space import StateSpace
 
 
 def _shapes(result: Any) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.pictures.pole_map import draw_mode_shape
+from robodyn.quick_dataclass import dataclass
 from robodyn.state_space.poles import damping_ratio
 from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 
@@ -89,6 +88,8 @@ class Mode:
             for name, part in zip(self.states, self.shape, strict=True)
             if name.startswith("q:") == of_positions and abs(part) > MODE_SHOWN
         }
+        from robodyn.pictures.pole_map import draw_mode_shape
+
         return draw_mode_shape(path, swings, title=self._title, axes=axes)
 
     @property

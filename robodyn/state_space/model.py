@@ -12,7 +12,6 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import checked, number, wrong_shape
 from robodyn.errors import MissingExtraError, ShapeError
-from robodyn.pictures.pole_map import draw_poles
 from robodyn.state_space.mode import Mode, scaled
 from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order, untouched
 
@@ -202,6 +201,8 @@ class StateSpace:
         modes = self.modes if one else ()
         names = [(_place(mode, self.dt), mode.name.removeprefix("q:")) for mode in modes]
         title = f"poles: {self.stability}" if one else f"poles of {self.A[..., 0, 0].size} models"
+        from robodyn.pictures.pole_map import draw_poles
+
         return draw_poles(
             path,
             self.poles.reshape(-1, len(self.states)),

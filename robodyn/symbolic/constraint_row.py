@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 
 

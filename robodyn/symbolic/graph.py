@@ -9,11 +9,14 @@ order of evaluation: operands always come before.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 from functools import cached_property
 from itertools import compress
 from typing import Any
+
+from robodyn.quick_dataclass import dataclass
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
 
@@ -75,6 +78,17 @@ class Graph:
         self.examples: dict[int, Sequence[float]] = {}
         self.known: dict[object, int] = {}
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        nodes = [array("q", x).tobytes() for x in (self.op, self.a, self.b)]
+        return *nodes, self.value, {k: tuple(map(float, x)) for k, x in self.examples.items()}
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.op, self.a, self.b = (memoryview(x).cast("q").tolist() for x in state[:3])
+        self.value = {k: x if x == x else math.nan for k, x in state[3].items()}  # one NaN
+        self.examples, self.known = state[4], {}
+        for node, key in enumerate(zip(self.op, self.a, self.b, strict=True)):
+            self.known[_key(self.value[node]) if key[0] == CONST else key] = node
+
     def node(self, op: int, a: int = 0, b: int = 0) -> int:
         """Node of an operation, made once."""
         key = (op, a, b)
@@ -94,7 +108,7 @@ class Graph:
 
     def by_precision(self, value: ByPrecision) -> int:
         """Edge of a positive constant that depends on the precision."""
-        return self._positive((float(value), value.single), value)
+        return self._positive(_key(value), value)
 
     def _positive(self, key: object, value: float) -> int:
         """Edge of a constant, made once."""
@@ -116,6 +130,11 @@ class Graph:
             condition, sides = a >> 1, b >> 1
             return self.a[condition], self.b[condition], self.a[sides], self.b[sides]
         return (a, b) if op in OF_TWO else (a,)
+
+
+def _key(value: float) -> object:
+    """By which a graph knows a positive constant."""
+    return (float(value), value.single) if isinstance(value, ByPrecision) else value
 
 
 @dataclass(frozen=True)
@@ -165,7 +184,7 @@ class Program:
     derived: Callable[[str], Program | None] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "derived": None}
+        return {x.name: getattr(self, x.name) for x in fields(self)} | {"derived": None}
 
     def live(self) -> tuple[int, ...]:
         """Nodes that the results need, in order of evaluation."""

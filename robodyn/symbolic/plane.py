@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.guarded import inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.tolerances import DEAD_POINT

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import ADD, INPUT, MUL, OF_TWO, SQRT, ByPrecision, Program
 from robodyn.tolerances import CANCELLATION_ROUNDING, LOST_SUMMAND
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Link
+from robodyn.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.force_elements import keeps_coordinate
 from robodyn.joints import floating as floating_joint
 from robodyn.joints import joint_kind
+from robodyn.quick_dataclass import dataclass
 from robodyn.topology.body_inertia import BodyInertia, body_inertia, shift_inertia
 
 #: Name of the joint that ``spanning_tree(..., floating=True)`` puts before the root.

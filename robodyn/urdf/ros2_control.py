@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from robodyn.description import Joint, Loop, Mechanism
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import ROUNDED_LIMIT
 from robodyn.urdf.common.xml import Element, parse_xml
 

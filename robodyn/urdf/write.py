@@ -41,7 +41,7 @@ _Y = (0.0, 1.0, 0.0)
 _ALWAYS_LIMITED = (revolute.KIND.name, prismatic.KIND.name)
 
 # Characters that no XML 1.0 document may have.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write(
@@ -117,7 +117,7 @@ def write(
     for transmission in mechanism.transmissions:
         lines += [] if transmission in said else _transmission(transmission)
     text = "\n".join([*lines, "</robot>", ""])
-    illegal = _ILLEGAL.search(text)
+    illegal = re.search(_ILLEGAL, text)  # compiled when it is first needed: that takes a while
     if illegal:
         raise UrdfError(f"cannot be written: XML cannot hold the character {illegal.group()!r}")
     if path is not None:

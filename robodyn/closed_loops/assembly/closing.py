@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.long_searches import going_on, search
-from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
-from robodyn.closed_loops.assembly.rounded_linkage import closed_by_one_frame, nearest_linkage
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
@@ -26,7 +24,6 @@ from robodyn.model.model import Model, build_model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, MISFIT, WALK_RANK
-from robodyn.urdf.write import loop_element
 
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
@@ -149,6 +146,9 @@ class LoopCloser:
         opened = [cut for cut in cuts if cut.name == name]
         if not opened:
             return f"if it should close here, mend constraint {name!r}, or what contradicts it"
+        from robodyn.closed_loops.assembly.rounded_linkage import closed_by_one_frame
+        from robodyn.urdf.write import loop_element
+
         told = "this is the closure to mend: "
         closed = closed_by_one_frame(self._model, np.asarray(error.q), name)
         if closed is not None:
@@ -166,6 +166,9 @@ class LoopCloser:
         """
         if not self._model.setup.closures:
             return None
+        from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
+        from robodyn.closed_loops.assembly.rounded_linkage import nearest_linkage
+
         settings, written = self._model.settings, self._model.mechanism.written
         model = self._model if written is None else build_model(written, settings)
         letter = LoopGeometry(model)  # loading starts from what is written
@@ -244,7 +247,7 @@ class LoopCloser:
             K = self._rows.interpreted_position_rows().jacobian(q)
             step = step - np.linalg.lstsq(K, K @ step, rcond=WALK_RANK)[0]
             step *= rng.uniform(0.5, 1.0) * STEP / max(float(np.abs(step).max()), AT_LIMIT)
-        moved = self._space.integrate(q, step)
+        moved = self._space.move(q, step)
         lower, upper = np.minimum(self._model.lower, q), np.maximum(self._model.upper, q)
         try:
             return self._soon(self.closed, np.clip(moved, lower, upper), self._all)
@@ -367,7 +370,7 @@ class LoopCloser:
         rows = self._rows.position_rows()
         try:
             found = assemble(
-                rows.residual, rows.jacobian, self._space.integrate, np.asarray(q), free=free,
+                rows.residual, rows.jacobian, self._space.move, np.asarray(q), free=free,
                 guesses=0, closed=LOOP_CLOSED,
             )  # fmt: skip
         except AssemblyError:

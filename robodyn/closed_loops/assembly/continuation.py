@@ -8,7 +8,6 @@ that ends elsewhere than its tangent predicts has jumped to another branch and i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import PREDICTED_GAP
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.

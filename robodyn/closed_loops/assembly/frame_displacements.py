@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +23,7 @@ from robodyn.joints import joint_kind
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again

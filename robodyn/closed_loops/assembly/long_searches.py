@@ -6,7 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from robodyn.quick_dataclass import dataclass
 
 #: A search that lasts longer [s] is logged.
 LONG = 10.0

@@ -145,7 +145,7 @@ class LoopGeometry:
             return assemble(
                 lambda q: self.position.residual(q)[rows],
                 lambda q: self.position.jacobian(q)[rows],
-                self.space.integrate,
+                self.space.move,
                 start,
                 lower=np.minimum(low, start),
                 upper=np.maximum(high, start),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from robodyn.description.exact_turns import on_loops
 from robodyn.description.written_digits import digits_of
 from robodyn.joints import joint_kind
 from robodyn.model.model import Model
+from robodyn.quick_dataclass import dataclass
 
 
 def with_parallel_axes(model: Model, tolerance: float) -> tuple[Mechanism, float]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +34,7 @@ from robodyn.description import Mechanism, with_exact_turns
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model, with_frames_of
 from robodyn.model.settings import Settings
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import (
     ALMOST_PARALLEL,
     DEFAULT_SNAP,
@@ -358,7 +358,7 @@ class _Closing:
         return dataclasses.replace(
             self,
             linkage=LoopGeometry(model, displaced=True),
-            postures=start.space.integrate(self.postures, dq * start.speed_units),
+            postures=start.space.move(self.postures, dq * start.speed_units),
             total=self.total + d,
         )
 

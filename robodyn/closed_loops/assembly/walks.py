@@ -51,7 +51,7 @@ def walks(
     for _ in range(STEPS):
         with np.errstate(all="ignore"):  # some postures are none
             along = loops.along(K, heading)
-            there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
+            there = loops.closed(space.move(here, stride[:, None] * along), CLOSING)
             good = loops.arrived(here, there, limited)
             K = np.where(good[:, None, None], rows.jacobian(there), K)
         heading = np.where(good[:, None], along, -along)
@@ -111,7 +111,7 @@ class _Loops:
                 break
             step = self._least(self._rows.jacobian(q), gap)
             size = np.abs(step).max(axis=1, keepdims=True, initial=0.0)
-            q = self._space.integrate(q, -step / np.maximum(1.0, 2.0 * size))
+            q = self._space.move(q, -step / np.maximum(1.0, 2.0 * size))
             if size.max() < WALK_STEP:
                 break
         return q

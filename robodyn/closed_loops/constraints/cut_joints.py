@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import excess
 from robodyn.parts.joint_positions import position_of_cut
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import AT_LIMIT
 
 

@@ -35,11 +35,11 @@ def regular_beside(
     if not _singular(q, rows, space, np.random.default_rng(1)):
         return q, 0
     # what no loop moves stays where it is
-    beside = space.integrate(q, rng.uniform(-SMALL, SMALL, (2, space.nv)))
+    beside = space.move(q, rng.uniform(-SMALL, SMALL, (2, space.nv)))
     looped = (rows.jacobian(beside) != 0.0).any(axis=(0, 1))
     aside = np.zeros((POSTURES, space.nv))
     aside[:, looped] = np.random.default_rng(0).uniform(-ASIDE, ASIDE, (POSTURES, looped.sum()))
-    around = space.integrate(q, aside)
+    around = space.move(q, aside)
     found = [(here, 0.0, q)]
     for guess in around:
         try:
@@ -64,7 +64,7 @@ def _singular(
     if not np.isfinite(K).all():
         return True
     free = null_space(K)
-    moved = space.integrate(q, SMALL * rng.uniform(-1.0, 1.0, (2, free.shape[1])) @ free.T)
+    moved = space.move(q, SMALL * rng.uniform(-1.0, 1.0, (2, free.shape[1])) @ free.T)
     near = rank_analysis(rows.jacobian(moved), tolerance=GROWN_SINGULAR_VALUE)
     return bool(near.rank.max(initial=0) > rank_analysis(K, tolerance=GROWN_SINGULAR_VALUE).rank)
 

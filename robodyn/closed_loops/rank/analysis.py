@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
@@ -14,6 +13,7 @@ from robodyn.closed_loops.rank.row_choice import RowChoice, choose_rows, row_sca
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import AssemblyError
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import HELD_BY_MOTORS, INDEPENDENT_ROWS
 
 #: Number of closed postures examined.

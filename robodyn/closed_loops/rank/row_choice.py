@@ -9,7 +9,7 @@ together as a group (`robodyn.equations.elimination.redundant`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from robodyn.closed_loops.solvers import pivots
 from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.equations.elimination.elimination_order import FEW
 from robodyn.equations.elimination.redundant import RowGroup
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 
 #: Rows may be dropped if every dependency, a vector of unit length, has this part in them.

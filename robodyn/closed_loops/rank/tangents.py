@@ -11,7 +11,6 @@ positions, ``K dv + (dK/dq dq) v = 0`` of all rows. Controlled joints do not cha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import DEPENDENT_SPEEDS
 
 

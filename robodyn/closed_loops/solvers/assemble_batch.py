@@ -7,7 +7,7 @@ way, so that each is closed as it is by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from robodyn.closed_loops.solvers.levenberg import (
     slopes_around,
 )
 from robodyn.closed_loops.solvers.scaling import row_lengths
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import (
     ACTIVE_LIMIT,
     ASSEMBLY_STEP,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.scaling import Scaled
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import CONSTRAINT_RANK, EQUAL_PIVOTS
 
 

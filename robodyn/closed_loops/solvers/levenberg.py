@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +11,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import shaped
 from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED
 
 #: First damping, relative to the square of the residual.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import JACOBIAN_ROUNDING, SMALL_ROW, ZERO_ROW
 
 

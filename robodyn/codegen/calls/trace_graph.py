@@ -8,11 +8,11 @@ these constants.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.array_types import Array
 from robodyn.codegen.llvm.target.once import making
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import ByPrecision, Graph, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs

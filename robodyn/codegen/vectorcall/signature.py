@@ -10,11 +10,11 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from robodyn.codegen.vectorcall.table import Table
+from robodyn.quick_dataclass import dataclass
 
 #: Parameters a callable may have, options among them, and names in the mappings of a call.
 MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 8, 56

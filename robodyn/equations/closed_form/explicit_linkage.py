@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.joints.common.kind import JointGeometry
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, dot

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.tolerances import LOOP_GEOMETRY, NEARLY_FOLDING
@@ -47,7 +47,7 @@ class Sum:
     parts: One of each orientation; ``None`` if it is not a sum of parts of constant length.
     """
 
-    p: Planar = Planar()  # noqa: RUF009  (immutable)
+    p: Planar = Planar()
     parts: Mapping[Turns, Part] | None = None
 
     @classmethod

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from robodyn.equations.closed_form.folding import Fold
 from robodyn.joints.common.evaluate import placed
 from robodyn.joints.common.kind import JointGeometry, JointState
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.tolerances import SAME_BRANCH

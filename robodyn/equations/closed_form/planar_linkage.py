@@ -9,13 +9,14 @@ two that slide. Only cosine and sine of an angle are needed, never the angle its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from robodyn.equations.closed_form.folding import Fold, Sum, Turns, fold_of_sides
 from robodyn.equations.closed_form.linkage import TIME, Freedom, Linkage, Places, Posture
 from robodyn.equations.closed_form.triangle import Piece, Triangle, UnknownJoint, triangle
 from robodyn.joints.common.kind import JointState
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
@@ -74,9 +75,9 @@ class Link:
     """
 
     body: int
-    r: Planar = Planar()  # noqa: RUF009  (immutable)
+    r: Planar = Planar()
     turning: bool = False
-    direction: Planar = Planar()  # noqa: RUF009
+    direction: Planar = Planar()
     carried: Carried | None = None
 
     def own(self, turn: Planar) -> Planar:
@@ -311,7 +312,7 @@ class _Moving:
     origin: Planar
     velocity: Planar
     turn: Number
-    bent: Planar = Planar()  # noqa: RUF009  (immutable)
+    bent: Planar = Planar()
     turn_rate: Number = 0.0
 
     def rate(self, end: Planar, velocity: Planar) -> Planar:

@@ -8,7 +8,7 @@ one equation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robodyn.equations.closed_form.folding import Fold
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
@@ -21,6 +21,7 @@ from robodyn.equations.closed_form.spatial_chain import (
     pieces_of,
     screws_of,
 )
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.vector import Vec3
 

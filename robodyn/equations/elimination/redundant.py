@@ -15,9 +15,9 @@ For p = 1 it is ``x = W b / trace(W S)``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from robodyn.equations.tree.composite_body import Matrix
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number, dot
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import placements, twists
 from robodyn.force_elements.common.link_element import WORLD, LinkElement, PointMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Vec3

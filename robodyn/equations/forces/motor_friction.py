@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from robodyn.equations.mechanism.state import State
 from robodyn.force_elements.joint_friction import resistance
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from robodyn.equations.loops.relative_motion import TIME, relative_motion
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion
 from robodyn.joints.common.kind import JointKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Wrench
@@ -48,8 +48,8 @@ class Closure:
     successor: int
     X_PF: Placement
     X_SG: Placement
-    geometry: CutGeometry = CutGeometry()  # noqa: RUF009  (immutable)
-    X_UG: Placement = Placement()  # noqa: RUF009
+    geometry: CutGeometry = CutGeometry()
+    X_UG: Placement = Placement()
     damping: float = 0.0
     friction: float = 0.0
     functions: ConstraintFunctions | None = None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,6 +25,7 @@ from robodyn.errors import ShapeError, TopologyError, UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.literals import ConstraintKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.graph import Graph
 from robodyn.symbolic.inline import inline

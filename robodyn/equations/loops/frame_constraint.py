@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from robodyn.joints.common.cut import CutGeometry, RelativeMotion
 from robodyn.joints.common.user_function import called
 from robodyn.joints.joint_map import JointMap
 from robodyn.literals import FrameConstraintKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol_arrays import symbol_array

@@ -7,7 +7,6 @@ velocity of the origin of B and the angular velocity, in the axes of A.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from robodyn.equations.loops.constraint_functions import (
 )
 from robodyn.joints.common.cut import Cut, RelativeMotion
 from robodyn.joints.joint_map import JointMap
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.graph import Graph, Program
 from robodyn.symbolic.inline import inline

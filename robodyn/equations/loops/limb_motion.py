@@ -9,11 +9,11 @@ axes turn with the other one [Featherstone 2008, 2.10].
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from robodyn.equations.loops.relative_motion import TIME, Frame
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import ZERO3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from robodyn.equations.mechanism.lumping import (
 )
 from robodyn.equations.mechanism.rotors import Armature, CouplingInertia, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ, ZERO3, Sym3
 from robodyn.tolerances import FRAME_ROUNDING

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.description.pose import inverse_pose
 from robodyn.joints.common.kind import JointGeometry, JointKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
 from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA

@@ -19,8 +19,7 @@ two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
 

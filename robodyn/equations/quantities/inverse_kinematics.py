@@ -15,13 +15,13 @@ limit stays there while the errors press it outward.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from robodyn.equations.mechanism.coordinate_steps import integrate
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.factorization import factorize, solve
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, clip, is_zero, maximum, sqrt, where
 from robodyn.symbolic.spatial import Twist

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
@@ -11,6 +10,7 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.kinematics import twists
 from robodyn.equations.tree.rotor_forces import rotor_momenta
 from robodyn.errors import SettingsError
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Wrench

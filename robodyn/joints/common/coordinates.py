@@ -7,8 +7,9 @@ with quaternions, the kind of joint has a space of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 
 Numbers = Sequence[Number]

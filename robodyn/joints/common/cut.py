@@ -9,10 +9,11 @@ of F where it has two.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.jet import Jet
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist

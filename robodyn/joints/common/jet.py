@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic import scalar
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from robodyn.joints.common.coordinates import FLAT, Coordinates
 from robodyn.joints.common.cut import Cut
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
@@ -110,11 +111,11 @@ class JointGeometry:
     """
 
     kind: JointKind
-    X_PJ: Placement = Placement()  # noqa: RUF009  (immutable)
+    X_PJ: Placement = Placement()
     offset: float = 0.0
     constants: Mapping[str, float] = field(default_factory=dict)
-    R_J1: Rotation = Rotation()  # noqa: RUF009
-    R_J2: Rotation = Rotation()  # noqa: RUF009
+    R_J1: Rotation = Rotation()
+    R_J2: Rotation = Rotation()
     reversed: bool = False
     map: Any = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,7 @@ from robodyn.model.changes.parameter_changes import with_parameters
 from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.model import Model
 from robodyn.model.settings import Settings, check_forces_act
+from robodyn.quick_dataclass import dataclass
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 

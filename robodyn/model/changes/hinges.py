@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.changes.edit import with_payload
 from robodyn.model.references import joints_referred_to, links_referred_to
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.body_inertia import body_inertia, shift_inertia
 from robodyn.urdf.common.report import give_warnings

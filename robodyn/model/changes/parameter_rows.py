@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from robodyn.model.changes.parameter_changes import (
 )
 from robodyn.model.mass_checks import mass_diagonals_of_rows
 from robodyn.model.model import Model, checked_masses
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia
 
 #: Rows of parameters by name, each (robots,).

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.checks.energy_balance import only_known_forces_work, work_explains_energy
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.samples import BLOCK

@@ -6,7 +6,7 @@ import copy
 import sys
 import weakref
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import is_masked
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents, of_library
 from robodyn.simulation.cache.robot_cache import RobotCache

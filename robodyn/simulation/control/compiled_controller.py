@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
 from robodyn.simulation.control.controller import ControllerSample, StatefulController
 from robodyn.simulation.control.state_layout import StateLayout

@@ -32,7 +32,6 @@ and becomes machine code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -40,6 +39,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.tracing import SymbolicInterval
 
 #: A controller without a state: (t, q, v) -> tau.

@@ -6,13 +6,13 @@ import functools
 import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import Untraceable
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number, Scalar
 
 #: Types that count as one number.

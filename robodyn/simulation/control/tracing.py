@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph, Untraceable, symbols
 from robodyn.errors import ActuationError, ShapeError, SingularError
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import INPUT, Graph, Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of

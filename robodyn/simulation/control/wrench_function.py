@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SettingsError
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.control.tracing import Trace
 from robodyn.simulation.loads.prescribed_loads import wrenches_by_link

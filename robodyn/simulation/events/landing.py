@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from robodyn.equations.loops.frame_constraint import FrameConstraint
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.force_elements.ground import Ground
 from robodyn.impacts.complementarity import complementary
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.impulses import responses

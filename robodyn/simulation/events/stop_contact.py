@@ -8,12 +8,12 @@ stops at once are one problem of complementarity.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.impacts.complementarity import complementary, rebounds
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.events.event import State
 from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.joint_stops import JointStop

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.event import Action, Event, EventFunction, State
 from robodyn.simulation.events.pure_functions import is_pure

@@ -12,7 +12,6 @@ polynomial; where a controller changes its forces the next step begins.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Coordinates, Motion, Solver, Start, is_breakdown
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
 from robodyn.tolerances import SHORTEST_STEP

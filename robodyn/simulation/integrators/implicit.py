@@ -9,12 +9,11 @@ differences on the manifold. Where that does not converge the step is made in tw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.adaptive import StepControl, largest
 from robodyn.simulation.integrators.method import Advance, Motion, Solver, Start, is_breakdown
 from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from robodyn.array_types import FloatArray
@@ -20,6 +19,7 @@ from robodyn.errors import (
     ShapeError,
     SingularError,
 )
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.loads.loads import Loads
 

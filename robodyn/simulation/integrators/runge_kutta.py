@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.array_types import FloatArray
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
 #: (index of a stage, its weight), for the weights that are not zero.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from robodyn.array_types import FloatArray
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Acceleration, Coordinates, Start
 
 

@@ -7,7 +7,6 @@ write 0 where they do not know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from robodyn.literals import LimitKind
 from robodyn.model.gearing import CoupledMotors
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.virtual_work import forces_of_motors, generalised, joint_forces
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.tolerances import ACTUATION_RANK, LIMIT_EXCESS, LIMIT_EXCESS_SINGLE

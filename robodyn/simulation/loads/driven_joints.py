@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +16,7 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.functions import OncePerInstant
 from robodyn.motion.joint_path import JointPath, check_joint_path, joined
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.tolerances import QUATERNION_NORM
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from robodyn.closed_loops.constraints.constraint_rows import gains
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.loads.driven_joints import Driven

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from robodyn.closed_loops.constraints.open_loops import largest_gap
 from robodyn.description import Inertia
 from robodyn.errors import AssemblyError, InconsistentStateError, SettingsError, UnknownNameError
 from robodyn.motion.base_motion import BasePath
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.event import Change, State

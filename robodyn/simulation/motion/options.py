@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.functions import TimeFunction
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.event import Event

@@ -23,7 +23,7 @@ wrenches act that are functions w of the state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -33,6 +33,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function, making
 from robodyn.literals import ParameterSet
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.wrench_function import WrenchLaw
 from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.loads.loads import Loads, LoadsAt, StepFunctions

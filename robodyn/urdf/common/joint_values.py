@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from robodyn.description import Limits, Vector
 from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, local_name
 

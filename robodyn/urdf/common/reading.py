@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.literals import Base, XacroChoice
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, USD, document_kind, other_format
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader

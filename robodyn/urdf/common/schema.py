@@ -7,10 +7,11 @@ rule is misspelt, misplaced, or belongs to an unknown tool: `robodyn.urdf.common
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from robodyn.force_elements import LINK_ELEMENTS
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.joint_values import LOOP_WORDS, TREE_WORDS, constant_tags
 
 

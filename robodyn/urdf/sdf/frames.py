@@ -8,7 +8,7 @@ exact ones.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.description import Pose
 from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.quick_dataclass import dataclass
 
 #: The name of the frame of the model that the name is written in.
 MODEL = "__model__"

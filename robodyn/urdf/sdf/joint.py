@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from robodyn.description.exact_turns import exact_axis
 from robodyn.errors import UnknownNameError
 from robodyn.joints import continuous, fixed, helical, prismatic, revolute, spherical, universal
 from robodyn.joints.common.kind import JointKind
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.joint_values import UNLIMITED, JointDynamics
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name

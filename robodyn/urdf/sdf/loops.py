@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from robodyn.description.constants import with_constants
 from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.joints import joint_kind
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import GEARBOX_PARALLEL
 from robodyn.urdf.common.joint_values import JointDynamics, limits_of_loop
 from robodyn.urdf.common.reader import Reader

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 from robodyn.description import Pose
+from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element
 

@@ -6,12 +6,12 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import ShapeError
+from robodyn.quick_dataclass import dataclass
 
 #: What an argument may be given as.
 Value = str | bool | int | float | os.PathLike[str]

@@ -20,6 +20,7 @@ from robodyn.codegen.llvm.compilation import background as module
 from robodyn.codegen.llvm.compilation import mode
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
+from robodyn.codegen.llvm.kernels import kernel_ir
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object
 
@@ -130,6 +131,18 @@ def test_full_code_takes_the_place_of_the_first_tier(tiers):
     assert f(*state).tobytes() == first.tobytes()
     assert f(*(x.tolist() for x in state)).tobytes() == first.tobytes()
     assert f(*many).tobytes() == rows.tobytes()
+
+
+@pytest.mark.slow
+def test_packs_are_looked_for_in_the_other_process(tiers, monkeypatch):
+    monkeypatch.setattr(kernel_ir, "packs_for", None)  # a call of it raises
+    robot = rd.load("dual_arm")
+    q = np.linspace(-0.5, 0.5, robot.nq)
+    f = robot.function("forward_dynamics")
+    first, early = f(q, 0.3 * q, 2.0 * q), f.rows_address(False)
+    background.finish()
+    assert f.rows_address(False) != early
+    assert f(q, 0.3 * q, 2.0 * q).tobytes() == first.tobytes()
 
 
 def test_addresses_that_leave_the_library_are_of_full_code(tiers):

@@ -30,6 +30,26 @@ def test_first_calls_from_many_threads(kind, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_again_when_a_value_is_there(collects):
+    found, before = [], gc.isenabled()
+
+    def make():
+        found.append(gc.isenabled())
+        Memo().get(1, lambda: found.append(gc.isenabled()))
+        found.append(gc.isenabled())
+        raise ValueError
+
+    (gc.enable if collects else gc.disable)()
+    try:
+        with pytest.raises(ValueError):
+            Memo().get(1, make)
+        assert gc.isenabled() == collects
+        assert found == [False] * 3
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
 def test_a_function_is_made_once():
     robot, found = rd.load("arm7"), []
     gate = threading.Barrier(6)

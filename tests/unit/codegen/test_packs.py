@@ -10,6 +10,7 @@ import robodyn as rd
 from robodyn.codegen.llvm.kernels import packs
 from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
 from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
+from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.symbolic.scalar import Scalar, cos, edge_of, inputs, sin, sqrt
@@ -85,7 +86,8 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
         expected = bits(program, target, dtype, x, packed=False)
         np.testing.assert_array_equal(bits(program, target, dtype, x), expected)
         if target.fma:
-            found = packs.packs_for(program, products_in_sums(program), target, dtype)
+            words = Superwords([], {}, products_in_sums(program))
+            found = packs.packs_for(program, words, target, dtype)
             assert found is not None
 
 

@@ -44,7 +44,8 @@ COUNT = 37
 @pytest.fixture(autouse=True)
 def no_packs(monkeypatch):
     """All programs are cut, those of bodies that are alike too."""
-    monkeypatch.setattr(kernel_ir, "packs_for", lambda *given: None)
+    for name in ("packs_for", "may_have_packs"):
+        monkeypatch.setattr(kernel_ir, name, lambda *given: None)
 
 
 def odd_program():

@@ -174,5 +174,5 @@ def test_another_source_is_another_key(monkeypatch):
     monkeypatch.setattr(traced_programs, "store", lambda key, data: None)
     for sources in (b"one", b"other", b"one"):
         monkeypatch.setattr(traced_programs, "_sources", lambda sources=sources: sources)
-        assert isinstance(cached_program("origin", lambda: program), Program)
+        assert isinstance(cached_program(("origin",), lambda: program), Program)
     assert asked[0] == asked[2] != asked[1]

@@ -8,15 +8,15 @@ Files are trusted, checked and written as those of object code.
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import hashlib
 import io
-import math
 import os
 import pickle
 import platform
 import sys
-from array import array
+import weakref
 from collections.abc import Callable
 from dataclasses import astuple
 from functools import cached_property
@@ -29,7 +29,7 @@ import numpy as np
 from robodyn.codegen.llvm.cache.object_code import cached, folder, store
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import chosen_target
-from robodyn.symbolic.graph import CONST, ByPrecision, Graph, Port, Program
+from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.version import __version__
 
 #: Folders of this package whose source is part of the key: the classes and functions that programs
@@ -45,10 +45,10 @@ MOST = 200_000
 _ROBODYN = Path(__file__).parents[3]
 
 
-def cached_program(origin: object, trace: Callable[[], Program]) -> Program:
+def cached_program(origin: tuple[object, ...], trace: Callable[[], Program]) -> Program:
     """A program from disk, or traced and stored there.
 
-    origin: All that the program is traced from.
+    origin: All that the program is traced from; none of it is ever changed.
     trace: Returns the program.
     """
     key = None if folder() is None else _key(origin)
@@ -111,43 +111,45 @@ class _Reader(pickle.Unpickler):
 
 def _plain(program: Program) -> tuple[Any, ...]:
     """A program as numbers and texts, without its derivatives."""
-    graph = program.graph
     ports = [[astuple(port) for port in group] for group in (program.inputs, program.outputs)]
-    nodes = [array("q", x).tobytes() for x in (graph.op, graph.a, graph.b, program.results)]
     rates = {name: _plain(rate) for name, rate in program.rates.items()}
-    examples = {k: tuple(map(float, x)) for k, x in graph.examples.items()}
-    return program.name, ports, nodes, graph.value, examples, rates
+    return program.name, ports, program.results, program.graph.__getstate__(), rates
 
 
 def _program(plain: tuple[Any, ...]) -> Program:
     """The program that `_plain` has written."""
-    name, ports, nodes, value, examples, rates = plain
+    name, ports, results, state, rates = plain
     inputs, outputs = (tuple(Port(*x) for x in group) for group in ports)
-    op, a, b, results = (memoryview(x).cast("q").tolist() for x in nodes)
     graph = Graph()
-    graph.op, graph.a, graph.b, graph.examples = op, a, b, examples
-    graph.value = value = {k: x if x == x else math.nan for k, x in value.items()}
-    for k, key in enumerate(zip(op, a, b, strict=True)):
-        if op[k] == CONST:
-            x = value[k]
-            graph.known[(float(x), x.single) if isinstance(x, ByPrecision) else x] = k
-        else:
-            graph.known[key] = k
+    graph.__setstate__(state)
     known = {x: _program(rate) for x, rate in rates.items()}
-    return Program(name, inputs, outputs, graph, tuple(results), known)
+    return Program(name, inputs, outputs, graph, results, known)
 
 
-def _key(origin: object) -> str | None:
+#: Hashes of parts of origins, of which many programs are traced.
+_digests: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
+
+
+def _key(origin: tuple[object, ...]) -> str | None:
     """Hash of what a program is traced from; ``None`` if it may differ in another process."""
-    written = io.BytesIO()
     try:
-        _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(origin)
+        parts = [_digest(part) for part in origin]
         # sines of constants may have other last digits on other CPUs
-        target = repr(chosen_target()).encode()
+        parts.append(hashlib.sha256(repr(chosen_target()).encode()).digest())
     except Exception:  # objects that cannot be pickled may raise anything
         return None
-    beside = _sources() + hashlib.sha256(target).digest()
-    return hashlib.sha256(beside + hashlib.sha256(written.getvalue()).digest()).hexdigest()
+    return hashlib.sha256(_sources() + b"".join(parts)).hexdigest()
+
+
+def _digest(part: object) -> bytes:
+    with contextlib.suppress(KeyError, TypeError):  # of texts and lists there are no references
+        return _digests[part]
+    written = io.BytesIO()
+    _Writer(written, protocol=pickle.HIGHEST_PROTOCOL).dump(part)
+    found = hashlib.sha256(written.getvalue()).digest()
+    with contextlib.suppress(TypeError):
+        _digests[part] = found
+    return found
 
 
 def _read(data: bytes | None) -> Program | None:

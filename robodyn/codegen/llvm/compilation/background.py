@@ -15,13 +15,14 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO, TYPE_CHECKING, Any
 
 from robodyn.codegen.llvm.cache.object_code import folder
 from robodyn.codegen.llvm.compilation.mode import get_compilation
 from robodyn.codegen.llvm.compilation.worker import Order
 from robodyn.codegen.llvm.target.target import chosen_target
+from robodyn.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from subprocess import Popen

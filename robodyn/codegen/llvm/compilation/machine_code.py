@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from robodyn.codegen.llvm.cache.object_code import cached, store
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.mode import get_compilation
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
-from robodyn.codegen.llvm.compilation.worker import Order
+from robodyn.codegen.llvm.compilation.worker import Order, ir_of
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object, prepare
 from robodyn.progress import progress
@@ -63,7 +64,8 @@ class MachineCode:
         """Wait for the full code."""
         with making():
             if self._later is not None:
-                self.replace(_full(*self._later))
+                key, _, recipe = order = self._later
+                self.replace(_full(key, lambda: ir_of(order), recipe))
 
 
 def machine_code(
@@ -73,7 +75,7 @@ def machine_code(
     what: str,
     *,
     long: bool = True,
-    simple: Callable[[str], str] = str,
+    first: Callable[[], str] | None = None,
 ) -> MachineCode:
     """Machine code of a key: from disk, or compiled.
 
@@ -81,20 +83,21 @@ def machine_code(
     make: Gives IR.
     what: What is compiled, in words.
     long: It takes long enough that a first tier pays.
-    simple: Gives IR of the first tier, from that of the full code.
+    first, optional: Gives IR of the first tier, where that is other IR; ``make`` is then pickled.
     Raises SettingsError: ``ROBODYN_COMPILATION`` is none of the ways to compile.
     """
     get_compilation()  # raises an error for a wrong environment variable
     code = cached(key)
     if code is None:
         with progress(f"compiling {what}"):
-            ir = make()
-            if long and background.takes(len(ir)):
-                order = key, ir, recipe
-                first = _in_memory(_compiled(recipe.first, simple(ir)), order)
-                background.submit(order, first.replace)
-                return first
-            code = _full(key, ir, recipe)
+            early = first if long and background.takes(0) else None
+            ir = (early or make)()
+            if early or (long and background.takes(len(ir))):
+                order = key, pickle.dumps(make) if early else ir, recipe
+                quick = _in_memory(_compiled(recipe.first, ir), order)
+                background.submit(order, quick.replace)
+                return quick
+            code = _full(key, lambda: ir, recipe)
     return _in_memory(code)
 
 
@@ -108,10 +111,10 @@ def _compiled(compile_: Callable[[str], bytes], ir: str) -> bytes:
     return in_own_thread(lambda: compile_(ir))
 
 
-def _full(key: str, ir: str, recipe: Recipe) -> bytes:
+def _full(key: str, make: Callable[[], str], recipe: Recipe) -> bytes:
     """Object code of the second tier, which is stored on disk."""
     code = cached(key)
     if code is None:
-        code = _compiled(recipe.full, ir)
+        code = _compiled(recipe.full, make())
         store(key, code)
     return code

@@ -14,7 +14,7 @@ from robodyn.codegen.llvm.builder.code import Code, module_ir
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.kernels.kernel_body import EXIT, Body
 from robodyn.codegen.llvm.kernels.packed_body import PackedBody
-from robodyn.codegen.llvm.kernels.packs import Packs, packs_for
+from robodyn.codegen.llvm.kernels.packs import may_have_packs, packs_for
 from robodyn.codegen.llvm.kernels.piece_code import PieceCode
 from robodyn.codegen.llvm.kernels.prefetch import Prefetch
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
@@ -34,9 +34,6 @@ LARGE = 256
 #: and mostly runs somewhat faster. Code of chains and trees, which repeats itself, runs faster.
 PIECES_FROM = {"scalar": 2_000, "batch": 20_000}
 
-#: A comment in code with packs.
-_PACKED = "; operations that are alike are in packs"
-
 #: Parameters of functions of many rows.
 _ROWS = "i64 %begin, i64 %end, ptr %array, ptr %strides"
 
@@ -47,54 +44,25 @@ def scalar_ir(program: Program, target: Target, dtype: str, *, packed: bool = Tr
     packed: Operations that are alike may be in packs; else the code without them gives the same
         bits.
     """
-    found, packs = superwords_for(program, target, dtype), None
-    if not found.order:
-        packs = packs_for(program, found.fused, target, dtype)
-    if packed:
-        return _scalar_ir(program, target, dtype, found, packs)
-    return _scalar_ir(program, target, dtype, found, None, like_packs=packs is not None)
-
-
-def _scalar_ir(
-    program: Program,
-    target: Target,
-    dtype: str,
-    found: Superwords,
-    packs: Packs | None,
-    like_packs: bool = False,
-) -> str:
-    """IR of code for one state with these superwords and packs.
-
-    ``like_packs``: pieces have no negative zeros among their results, as packs have none.
-    """
+    found = superwords_for(program, target, dtype)
+    packs = packs_for(program, found, target, dtype) if packed else None
     names, width = _names(program), target.lanes(dtype)
     arguments = ", ".join(f"ptr noalias %{name}" for name in names)
     kernel = Code(f"@kernel({arguments})", attributes=target.attributes)
     w, addresses = Vectors(kernel, dtype, 1, target.fma), [f"%{name}" for name in names]
     if packs is not None:
-        kernel.do(_PACKED)
         PackedBody(w, program, found, width, packs).emit()
     elif in_pieces(program, "scalar") and found.operations(program) >= PIECES_FROM["scalar"]:
         if found.order:
             SuperwordPieces(program, found, target, dtype).call(kernel, addresses)
         else:
-            pieces = PieceCode(program, found.fused, target, dtype, 1, like_packs=like_packs)
+            alike = may_have_packs(program, found, target, dtype)
+            pieces = PieceCode(program, found.fused, target, dtype, 1, like_packs=alike)
             pieces.call(kernel, addresses)
     else:
         ScalarBody(w, program, found, width).emit()
     kernel.begin(EXIT)
     return module_ir(kernel, _packed(names, target), _rows(names, dtype, target))
-
-
-def simple_ir(program: Program, target: Target, dtype: str, ir: str) -> str:
-    """IR of the first tier, from that of the full code.
-
-    The first tier of packs would have all values on the stack, and threads may have little of it.
-    """
-    if _PACKED not in ir or not in_pieces(program, "scalar"):
-        return ir
-    found = superwords_for(program, target, dtype)
-    return _scalar_ir(program, target, dtype, found, None, like_packs=True)
 
 
 def in_pieces(program: Program, kind: str) -> bool:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
+from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, Program, scalar_places
 
 #: Lanes of a pack at most: few mechanisms have more limbs that are alike.
@@ -209,19 +211,19 @@ class Packs:
         return len(self._operations)
 
 
-def packs_for(
-    program: Program, fused: Mapping[int, int], target: Target, dtype: str
-) -> Packs | None:
-    """Packs of the code for one state; none if that is no less work, or for matrices.
+def may_have_packs(program: Program, found: Superwords, target: Target, dtype: str) -> bool:
+    """Whether packs are looked for in the code for one state: not with matrices or superwords.
 
     Rows of a matrix are stored one by one, and its columns may be superwords.
-
-    fused: Sums that are one instruction with a product: edge of the product.
     """
-    lanes = min(LANES, target.lanes(dtype))
-    if lanes < 2 or not target.fma or len(program.live()) > MOST:
+    if found.order or any(len(port.shape) > 1 for port in program.outputs):
+        return False
+    return target.lanes(dtype) > 1 and target.fma and len(program.live()) <= MOST
+
+
+def packs_for(program: Program, found: Superwords, target: Target, dtype: str) -> Packs | None:
+    """Packs of the code for one state; none if that is no less work."""
+    if not may_have_packs(program, found, target, dtype):
         return None
-    if any(len(port.shape) > 1 for port in program.outputs):
-        return None
-    found = Packs(program, fused, lanes)
-    return found if found.count() < WORTH * found.scalars else None
+    packs = Packs(program, found.fused, min(LANES, target.lanes(dtype)))
+    return packs if packs.count() < WORTH * packs.scalars else None

@@ -14,7 +14,6 @@ and many give the same numbers to the last bit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from robodyn.codegen.llvm.kernels.sums import (
     ZERO,
@@ -26,6 +25,7 @@ from robodyn.codegen.llvm.kernels.sums import (
     shared_factor,
 )
 from robodyn.codegen.llvm.target.target import Target
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import INPUT, Graph, Program
 
 Lanes = tuple[Lane, ...]

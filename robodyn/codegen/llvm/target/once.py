@@ -7,10 +7,12 @@ single lock cannot lead to deadlocks. Values that exist are found without the lo
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import os
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
@@ -21,6 +23,22 @@ _lock = threading.RLock()
 def making() -> threading.RLock:
     """The lock to hold, by ``with``, while a value is computed."""
     return _lock
+
+
+@contextlib.contextmanager
+def without_collections() -> Iterator[None]:
+    """Context, under the lock, in which Python does not look for garbage.
+
+    Programs are traced and written as many objects that stay: to go through all of them again and
+    again takes a tenth of the time.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class Memo(Generic[Value]):
@@ -47,7 +65,8 @@ class Memo(Generic[Value]):
             pass
         with _lock:
             if key not in self._values:
-                self._values[key] = make()
+                with without_collections():
+                    self._values[key] = make()
             return self._values[key]
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from robodyn.codegen.llvm.target.once import Memo, once
 from robodyn.errors import SettingsError
+from robodyn.quick_dataclass import dataclass
 
 #: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, other
 #: functions, and memory that is too large for the stack.

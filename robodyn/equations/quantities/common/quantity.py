@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Trace, Tracer, Values
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -17,6 +16,7 @@ from robodyn.force_elements.common.link_element import LinkElement
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.spatial import RigidInertia
 

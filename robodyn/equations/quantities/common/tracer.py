@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, TypeAlias, TypeVar
@@ -30,6 +30,7 @@ from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints.common.cut import RelativeMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program

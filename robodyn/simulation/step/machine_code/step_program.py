@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import LoadedFunction
@@ -17,6 +16,7 @@ from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.operations import BlockOperations, Seconds

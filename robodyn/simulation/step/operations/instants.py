@@ -6,12 +6,12 @@ the traced program.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import FLAT, Integrator, Start
 
 

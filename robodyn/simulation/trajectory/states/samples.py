@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number
 
 

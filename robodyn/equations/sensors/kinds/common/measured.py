@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.description.sensor import DescribedSensor, Frame
@@ -13,6 +12,7 @@ from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree import kinematics
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
