@@ -13,7 +13,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, named, numbers
 from robodyn.caller import warn
-from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
+from robodyn.closed_loops.assembly.misfits import linkage_as_meant
 from robodyn.description import Actuator, Loop, Mechanism, Rotor, Transmission
 from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of
