@@ -289,7 +289,7 @@ def load(
         settings = settings.replaced({"near": _start(described)})
     meant = None
     if described.constraints or len(described.movers) >= len(described.links):  # loops
-        from robodyn.closed_loops.assembly.rounded_linkage import linkage_as_meant
+        from robodyn.closed_loops.assembly.misfits import linkage_as_meant
 
         meant = linkage_as_meant(described, settings)
     robot = Robot(meant.mechanism if meant else described, settings, model=meant)

@@ -87,9 +87,13 @@ NEGLIGIBLE_NOISE = 1e-3
 #: Axes on one body that miss being parallel by less [rad] after frames were displaced are so: what
 #: is left is the square of rounding.
 ALMOST_PARALLEL = 1e-4
+#: Axes on one body that miss being parallel by more [rad] are so by no displacement of a misfit.
+NEARLY_PARALLEL = 0.1
 #: Gaps of loops that steps with coarser noise left [rad, parts of the longest link], of which finer
 #: ones may be the cure.
 NEARLY_CLOSED = 1e-6
+#: A joint that moves by less than this part of others, in any motion of loops, does not move.
+STILL = 1e-7
 #: A motion [rad, m] that is more than an infinitesimal one.
 MOVED_FAR = 0.02
 #: Gaps of loops above this [rad, parts of the longest link] come from no rounding.

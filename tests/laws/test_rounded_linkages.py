@@ -23,8 +23,11 @@ EVERYTHING = ("xyz", "rpy", "axis")
 #: What each of the quick ones has beside its digits.
 PLAIN = {
     "role": "linkage", "frames": "anyhow", "arm": False, "base": "fixed", "style": "g",
-    "only": EVERYTHING, "deep": False,
+    "only": EVERYTHING, "deep": False, "beside": "",
 }  # fmt: skip
+
+#: Misfits of one joint, with nothing beside them.
+MISFIT = {"role": "misfit", "wrong": 1, "beside": "", "more": False}
 
 #: Shape, closing joint, notation, digits.
 SELECTION = [
@@ -139,7 +142,7 @@ def test_structures_on_an_arm_stay_stiff(only):
 
 @pytest.mark.parametrize("name", ["four_bar", "sarrus", "wrist"])
 def test_misfits_are_told_with_a_remedy_that_works(name):
-    chosen = {"role": "misfit", "name": name, "notation": "loop", "closing": "as drawn"}
+    chosen = MISFIT | {"name": name, "notation": "loop", "closing": "as drawn"}
     right(2, **PLAIN | chosen | {"count": 10})
 
 
@@ -198,20 +201,38 @@ def test_joints_that_hold_nothing_that_others_do_not(count):
 @pytest.mark.parametrize("number", [115, 3034])
 def test_misfits_that_are_stiff_are_told(number):
     """They close, where they are drawn or elsewhere, and no joint of their loops can move."""
-    _, found = judged(number, role="misfit")
+    _, found = judged(number, **MISFIT)
     assert found.fate == "misfit told", found
     assert "closure_tolerance" in found.told
 
 
+SILENT = [68, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 18, 140, 222, 263))]
+WITHOUT_REMEDY = [73, *(pytest.param(k, marks=pytest.mark.slow) for k in (91, 259, 272, 381, 438))]
+
+
+@pytest.mark.parametrize("number", SILENT)
+def test_a_tilted_hinge_of_a_sarrus_linkage_is_told(number):
+    """It closes and cannot move: parallel axes on a body are told from those that are across."""
+    made = case(number, 779, **MISFIT | {"name": "sarrus"})
+    assert verdict(made).fate == "misfit told", made.what
+
+
+@pytest.mark.parametrize("number", WITHOUT_REMEDY)
+def test_the_remedy_for_a_tilted_hinge_of_a_sarrus_linkage(number):
+    """It does not close; with some tolerances it would, and could not move."""
+    made = case(number, 779, **MISFIT | {"name": "sarrus"})
+    assert verdict(made).fate == "misfit refused, the remedy works", made.what
+
+
 def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
-    right(60173, role="misfit")
+    right(60173, **MISFIT)
 
 
 @pytest.mark.parametrize("number", [6, 25])
 def test_the_remedy_for_a_tilted_guide_lets_it_move(number):
     """Less lets it close where it cannot move: it is named first with no other to follow."""
     chosen = {"name": "crank_slider", "notation": "loop", "closing": "as drawn", "count": 10}
-    made = case(number, role="misfit", **chosen)
+    made = case(number, **MISFIT | chosen)
     found = verdict(made)
     assert found.fate == "misfit refused, the remedy works", (made.what, found)
     assert "->" not in found.told
@@ -219,7 +240,7 @@ def test_the_remedy_for_a_tilted_guide_lets_it_move(number):
 
 def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
     """It is moved to where it closes with the others closed; then nothing is open."""
-    made, found = judged(300154, role="misfit", count=13)
+    made, found = judged(300154, **MISFIT, count=13)
     assert found.fate == "misfit refused, the remedy closes it", (made.what, found)
 
 

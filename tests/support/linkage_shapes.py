@@ -86,6 +86,22 @@ def on_an_arm(shape, rng):
     return Shape(f"{shape.name} on an arm", (hip, *pins), shape.dof + 1, shape.loose)
 
 
+def beside(shape, other):
+    """Both shapes on the same ground."""
+    away = moved(other, np.eye(3), np.array([0.1, -0.2, 0.3]))
+    pins = [
+        dataclasses.replace(
+            pin,
+            name=f"other_{pin.name}",
+            links=tuple(n if n == "ground" else f"other_{n}" for n in pin.links),
+        )
+        for pin in away.pins
+    ]
+    name = f"{shape.name} beside {other.name}"
+    loose = tuple(kind for kind in shape.loose if kind in other.loose)
+    return Shape(name, (*shape.pins, *pins), shape.dof + other.dof, loose)
+
+
 def _unit(rng):
     x = rng.normal(size=3)
     return x / np.linalg.norm(x)

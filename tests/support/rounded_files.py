@@ -158,7 +158,7 @@ def _inertial(body):
 # ---- SDF
 
 
-def _placed(mechanism):
+def placed(mechanism):
     """Poses (4, 4) of all links at the zero position."""
     children = {joint.child for joint in mechanism.joints}
     X = {link.name: np.eye(4) for link in mechanism.links if link.name not in children}
@@ -168,7 +168,7 @@ def _placed(mechanism):
 
 
 def _sdf(mechanism, digits):
-    X = _placed(mechanism)
+    X = placed(mechanism)
     text = f'<sdf version="1.9"><model name="{mechanism.name}">\n'
     for link in mechanism.links:
         pose = _six(pose_from(X[link.name]), digits)

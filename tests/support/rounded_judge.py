@@ -17,7 +17,7 @@ import numpy as np
 from oracles.known_mobility import KnownMobility
 from support.linkage_shapes import LINKAGES, STRUCTURES
 from support.loop_graphs import with_loops_as_joints
-from support.rounded_files import NOTATIONS, Digits, written
+from support.rounded_files import NOTATIONS, Digits, placed, written
 from support.rounded_linkages import CLOSINGS, FRAMES, MARGIN, about, linkage
 
 import robodyn as rd
@@ -65,6 +65,8 @@ class Case:
         The file with 17 digits.
     amiss : str
         What is wrong with it, of a misfit or if a hinge's axes are opposite to each other.
+    free : int
+        Degrees of freedom of its arm, and of the linkage beside it.
     """
 
     number: int
@@ -78,6 +80,7 @@ class Case:
     text: str
     in_full: str
     amiss: str = ""
+    free: int = 0
 
     @property
     def what(self):
@@ -105,7 +108,9 @@ def case(number, seed=0, **chosen):
     number, seed : int
     **chosen
         ``role``, ``name`` (of a shape), ``closing``, ``frames``, ``arm``, ``notation``, ``count``,
-        ``style``, ``only``, ``base``, ``deep``, ``flipped``.
+        ``style``, ``only``, ``base``, ``deep``, ``flipped``; of misfits and structures ``beside``,
+        the name of a linkage on the same ground; of misfits ``wrong``, how many joints are out of
+        place, and whether ``more`` shapes may be drawn.
 
     Returns
     -------
@@ -113,17 +118,22 @@ def case(number, seed=0, **chosen):
         `None` if there is no such combination, or the linkage is too near to a singular posture.
     """
     rng = np.random.default_rng([seed, number])
-    drawn = _drawn(rng)
-    drawn = {**drawn, **chosen}
+    drawn, more = _drawn(rng), np.random.default_rng([seed, number, 2])
+    drawn = {**drawn, **_drawn_of_misfits(more), **chosen}
+    if drawn["role"] == "linkage":
+        drawn["beside"] = ""
     if drawn["role"] == "structure" and "name" not in chosen:
         drawn["name"] = str(rng.choice(list(STRUCTURES)))
     if drawn["role"] == "misfit":
         if drawn["notation"] in ("sdf", "mjcf"):  # closed where it is drawn, whatever is amiss
             return None
         if "name" not in chosen:
-            drawn["name"] = str(rng.choice(MISFITS))
+            plain = str(rng.choice(MISFITS))
+            drawn["name"] = str(more.choice(MORE_MISFITS)) if drawn["more"] else plain
     mjcf = drawn["notation"].startswith("mjcf")
-    made = linkage(rng, drawn["name"], drawn["closing"], drawn["frames"], drawn["arm"], mjcf)
+    made = linkage(
+        rng, drawn["name"], drawn["closing"], drawn["frames"], drawn["arm"], mjcf, drawn["beside"]
+    )
     if made is None:
         return None
     if any(loop.kind not in NOTATIONS[drawn["notation"]] for loop in made.mechanism.loops):
@@ -136,7 +146,10 @@ def case(number, seed=0, **chosen):
         return None
     mechanism, amiss = made.mechanism, ""
     if drawn["role"] == "misfit":
-        mechanism, amiss = _amiss(rng, made)
+        mechanism, amiss = made.mechanism, ""
+        for _ in range(drawn["wrong"]):
+            mechanism, one = _amiss(rng, made, mechanism, 1.0 / drawn["wrong"])
+            amiss += f"{', ' * bool(amiss)}{one}"
         drawn["count"] = max(drawn["count"], 6)
     flipped = drawn["flipped"] and drawn["role"] == "linkage"
     if flipped and drawn["notation"] in ("loop", "cut joint"):
@@ -147,7 +160,7 @@ def case(number, seed=0, **chosen):
     in_full = written(made.mechanism, drawn["notation"], Digits(17), floating)
     return Case(
         number, seed, drawn["role"], made, drawn["notation"], digits, drawn["base"], drawn["deep"],
-        text, in_full, amiss,
+        text, in_full, amiss, bool(drawn["arm"]) + bool(drawn["beside"]),
     )  # fmt: skip
 
 
@@ -155,6 +168,12 @@ def case(number, seed=0, **chosen):
 MISFITS = (
     "four_bar", "five_bar", "six_bar", "three_legs", "spherical_four_bar", "bennett_ring", "sarrus",
     "wrist",
+)  # fmt: skip
+
+#: Likewise, with slides that are tipped out of the plane.
+MORE_MISFITS = (
+    "parallelogram", "scissors", "crank_slider", "cylinder", "spherical_five_bar", "bricard",
+    "long_chain",
 )  # fmt: skip
 
 
@@ -177,6 +196,16 @@ def _drawn(rng):
     }
 
 
+def _drawn_of_misfits(rng):
+    """What cases have beside that, of random numbers of their own."""
+    others = ("four_bar", "crank_slider", "spherical_four_bar", "bennett_ring")
+    return {
+        "more": bool(rng.random() < 0.4),
+        "wrong": int(rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1])),
+        "beside": str(rng.choice(others)) if rng.random() < 0.2 else "",
+    }
+
+
 def _flipped(mechanism):
     """With the axes of the first hinge that closes a loop opposite to each other."""
     for k, loop in enumerate(mechanism.loops):
@@ -191,25 +220,38 @@ def _flipped(mechanism):
     return mechanism, ""
 
 
-def _amiss(rng, made):
+def _amiss(rng, made, mechanism, share):
     """The description with one joint of its loops out of place, and what was done."""
-    looped = [k for k, joint in enumerate(made.mechanism.joints) if joint.name != "hip"]
+    looped = [
+        k
+        for k, joint in enumerate(mechanism.joints)
+        if joint.name != "hip" and not joint.name.startswith("other_")
+    ]
     k = int(rng.choice(looped))
-    joint = made.mechanism.joints[k]
-    size = float(10.0 ** rng.uniform(-3.0, np.log10(0.05)))
+    joint = mechanism.joints[k]
+    size = share * float(10.0 ** rng.uniform(-3.0, np.log10(0.05)))
     X = joint.origin.matrix.copy()
     axis = np.array(joint.axis)
-    if made.closing == "cylindrical" or not made.shape.loose or rng.random() < 0.5:
-        across = np.cross(axis, rng.normal(size=3))
+    tilt = made.closing == "cylindrical" or not made.shape.loose or rng.random() < 0.5
+    slides = joint.kind == "prismatic"
+    if tilt or slides:
+        across = np.cross(axis, _normal(made, joint) if slides else rng.normal(size=3))
         across /= np.linalg.norm(across)
         X[:3, :3] = X[:3, :3] @ about(across, size)
         amiss = f"{joint.name} tilted by {size:.2g} rad"
     else:
         X[:3, 3] += X[:3, :3] @ axis * size * 0.3
         amiss = f"{joint.name} out of place by {size * 0.3:.2g} m along its axis"
-    joints = list(made.mechanism.joints)
+    joints = list(mechanism.joints)
     joints[k] = dataclasses.replace(joint, origin=Pose.from_matrix(X))
-    return dataclasses.replace(made.mechanism, joints=tuple(joints)), amiss
+    return dataclasses.replace(mechanism, joints=tuple(joints)), amiss
+
+
+def _normal(made, joint):
+    """Of the plane in which a slide moves, in the axes of its joint."""
+    X = placed(made.mechanism)
+    pin = next(x for x in made.mechanism.joints if x.kind == "revolute" and x.name != "hip")
+    return X[joint.child][:3, :3].T @ X[pin.child][:3, :3] @ np.array(pin.axis)
 
 
 def _start(exact):
@@ -291,6 +333,11 @@ def _dof(case):
     return case.linkage.dof + (6 if case.base == "floating" else 0)
 
 
+def _moving(case, dof):
+    """Degrees of freedom of a misfit itself: without its base, its arm and what is beside it."""
+    return dof - (6 if case.base == "floating" else 0) - case.free
+
+
 # ---- the judgement
 
 
@@ -308,14 +355,15 @@ def verdict(case):
         fate, told = faults[0]
         return Verdict(fate, "; ".join([told, *(f"{a}: {b}" for a, b in faults[1:])]))
     if case.role == "structure":
-        return Verdict("stays stiff")
+        stiff = any("no joint can move in the loop" in x for x in first.said)
+        return Verdict("stays stiff" if stiff else "structure is silent")
     return Verdict("right with one warning" if first.said else "right")
 
 
 def _of_misfit(case, first):
     if not first.error:
         if first.said:
-            told = first.said[0][:300]
+            told = first.said[0][:700]
             if first.dof == _dof(case):
                 return Verdict("misfit told, moves", told)
             found, way = _followed(case, first)
@@ -323,14 +371,14 @@ def _of_misfit(case, first):
                 return Verdict("misfit told", told)
             return Verdict("misfit remedy gives another mobility", f"{way}: {told}")
         # a ball or a universal joint lets a linkage with a tilted pin move in another way
-        another = 0 < first.dof - (6 if case.base == "floating" else 0) < case.linkage.dof
+        another = 0 < _moving(case, first.dof) < _moving(case, _dof(case))
         fate = "misfit is another linkage" if another else "misfit silent"
         return Verdict(fate, f"dof {first.dof}, meant {_dof(case)}")
     found, way = _followed(case, first)
     if found.error:
         return Verdict("misfit stuck", f"{way}: {found.error[:500]}")
-    moving = found.dof - (6 if case.base == "floating" else 0)
-    if way.startswith("element") and 0 < moving < case.linkage.dof:  # one frame cannot do more
+    moving, meant = (_moving(case, dof) for dof in (found.dof, _dof(case)))
+    if way.startswith("element") and 0 < moving < meant:  # one frame cannot do more
         return Verdict("misfit refused, the remedy closes it", way)
     if found.dof != _dof(case):
         said = found.said[0][:300] if found.said else "nothing said"

@@ -15,7 +15,7 @@ import numpy as np
 from oracles.described import inertia_from, inertia_matrix, pose_from
 from oracles.joint_motion import origin
 from oracles.known_mobility import KnownMobility
-from support.linkage_shapes import LINKAGES, STRUCTURES, moved, on_an_arm
+from support.linkage_shapes import LINKAGES, STRUCTURES, beside, moved, on_an_arm
 from support.random_mechanisms import random_inertia
 
 from robodyn.description import Joint, Link, Loop, Mechanism
@@ -61,7 +61,7 @@ class Linkage:
         return KnownMobility(mechanism or self.mechanism, whole, gravity, base, cut)
 
 
-def linkage(rng, name, closing="as drawn", frames="anyhow", arm=False, simple_tree=False):
+def linkage(rng, name, closing="as drawn", frames="anyhow", arm=False, simple_tree=False, other=""):
     """A linkage of a shape, or `None` if its loops cannot be closed in that way.
 
     Parameters
@@ -75,8 +75,11 @@ def linkage(rng, name, closing="as drawn", frames="anyhow", arm=False, simple_tr
         With one more hinge between it and the ground.
     simple_tree : bool
         Only hinges, slides and balls in the tree, as MJCF has them.
+    other : str
+        Name of a shape beside it, if any.
     """
     shape = {**LINKAGES, **STRUCTURES}[name](rng)
+    shape = beside(shape, LINKAGES[other](rng)) if other else shape
     shape = on_an_arm(shape, rng) if arm else shape
     if frames != "aligned" or rng.random() < 0.5:
         turn = _rotation(rng) if frames != "quarter turns" else _quarters(rng)

@@ -19,11 +19,11 @@ from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops,
 from robodyn.closed_loops.constraints.singular_start import regular_beside
 from robodyn.closed_loops.solvers import assemble, assemble_each, rank_analysis
 from robodyn.description import Joint
-from robodyn.errors import AssemblyError, LoopWarning, SingularWarning, TopologyError
-from robodyn.model.model import Model, build_model
+from robodyn.errors import AssemblyError, SingularWarning, TopologyError
+from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, MISFIT, WALK_RANK
+from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, WALK_RANK
 
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
@@ -82,7 +82,6 @@ class LoopCloser:
                 f"{'singular' if started else 'a regular posture near it'}"
             )
             warn(SingularWarning(message))
-        self._tell_of_misfit(rows.jacobian(q))
         return q
 
     @cached_property
@@ -134,12 +133,14 @@ class LoopCloser:
 
     def _to_mend(self, error: AssemblyError) -> str:
         """Likely mistakes in the description, for the message of an error."""
-        if (moved := self._moved_frames()) is not None:
-            rigid = "without rigid=True and " * self._model.settings.rigid
-            leaving, tolerance = moved
+        from robodyn.closed_loops.assembly.misfits import remedy
+
+        settings, mechanism = self._model.settings, self._model.mechanism
+        if (mended := remedy(mechanism.written or mechanism, settings)) is not None:
+            rigid = "without rigid=True and " * settings.rigid
             return (
-                f"{leaving}: mend the numbers, or load {rigid}with "
-                f"closure_tolerance={tolerance:.2g} to have that done"
+                f"{mended}: mend the numbers, or load {rigid}with "
+                f"closure_tolerance={mended.tolerance:.2g} to have that done"
             )
         name = largest_gap(self._model, error.residual)[0]
         cuts = self._model.tree.cuts
@@ -150,58 +151,14 @@ class LoopCloser:
         from robodyn.urdf.write import loop_element
 
         told = "this is the closure to mend: "
-        closed = closed_by_one_frame(self._model, np.asarray(error.q), name)
-        if closed is not None:
+        moved = closed_by_one_frame(self._model, np.asarray(error.q), name)
+        if moved is not None:
             told = "moved to where it closes, this is the closure to mend: "
-            opened = [mover for mover in closed.movers if mover.name == name]
+            opened = [mover for mover in moved.movers if mover.name == name]
         if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
             told = f"if a second parent is a typing error, mend it; if not, {told}"
             opened = list(cuts)
         return told + " ".join(map(loop_element, opened))
-
-    def _moved_frames(self, rank: int | None = None) -> tuple[str, float] | None:
-        """What the nearest linkage that closes, of less than a rank, is like, if loading finds it.
-
-        With the `closure_tolerance` that it takes.
-        """
-        if not self._model.setup.closures:
-            return None
-        from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
-        from robodyn.closed_loops.assembly.rounded_linkage import nearest_linkage
-
-        settings, written = self._model.settings, self._model.mechanism.written
-        model = self._model if written is None else build_model(written, settings)
-        letter = LoopGeometry(model)  # loading starts from what is written
-        found = nearest_linkage(letter)
-        if found is None or (rank is not None and found.rank >= rank):
-            return None
-        for tolerance in (min(1.1 * found.size, MISFIT), MISFIT):
-            tolerance = float(f"{max(tolerance, settings.closure_tolerance):.2g}")
-            again = nearest_linkage(letter, tolerance)
-            if again is not None and again.rank == found.rank:
-                dof = self._space.nv - again.rank
-                leaving = (
-                    f"with frames of joints moved by up to {again.angle:.2g} rad and "
-                    f"{again.way:.2g} m they close and leave {dof} "
-                    f"degree{'s' * (dof != 1)} of freedom"
-                )
-                return leaving, tolerance
-        return None
-
-    def _tell_of_misfit(self, K: Array) -> None:
-        """Warn of loops whose joints cannot move, if those of a linkage near by can."""
-        rank = int(rank_analysis(K).rank)
-        looped = int((K != 0.0).any(axis=0).sum())
-        if self._model.settings.rigid or not 0 < looped == rank:
-            return
-        if (moved := self._moved_frames(rank)) is not None:
-            leaving, tolerance = moved
-            message = (
-                f"no joint in the loops of {self._model.mechanism.name!r} can move; {leaving}: "
-                f"mend the numbers, load with closure_tolerance={tolerance:.2g} to have that done, "
-                "or with rigid=True if it is meant to be stiff"
-            )
-            warn(LoopWarning(message, file=self._model.mechanism.file))
 
     def _toward_cut_start(self, start: Array) -> Array:
         """A posture with the cut joints that the start names at, or as near as possible to, it."""

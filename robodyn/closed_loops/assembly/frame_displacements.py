@@ -208,6 +208,11 @@ class FrameDisplacements:
                 mask[side.columns] = True
         return mask
 
+    def on_loop(self, name: str) -> list[Joint]:
+        """Joints of the tree on the loop that a joint of this name closes."""
+        cuts = [cut for cut in self._cuts if cut.closure.name == name]
+        return [self._model.tree.joints[k].joint for cut in cuts for k in cut.signs]
+
     @property
     def _all(self) -> list[_Side]:
         return [x for sides in (*self._sides.values(), *self._own.values()) for x in sides]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from robodyn.closed_loops.assembly.frame_displacements import FrameDisplacements
 from robodyn.closed_loops.assembly.parallel_axes import parallel_rows
 from robodyn.closed_loops.assembly.walks import walks
 from robodyn.closed_loops.constraints.constraint_rows import Geometry, PositionRows
-from robodyn.closed_loops.solvers import assemble, rank_analysis
+from robodyn.closed_loops.solvers import assemble, null_space, rank_analysis
 from robodyn.codegen import MethodTable
 from robodyn.description.written_digits import rounding_of
 from robodyn.equations.catalogue import trace_without_simplifying
@@ -31,6 +32,7 @@ from robodyn.tolerances import (
     MOVED_FAR,
     ROUNDED_FILE_GAP,
     ROUNDED_FILE_RANK,
+    STILL,
     WRONG_FILE_GAP,
 )
 
@@ -52,6 +54,15 @@ GUESSES = 4
 
 #: Ranks above the least that are tried.
 READINGS = 1
+
+
+@dataclass(frozen=True)
+class StiffLoops:
+    """Loops in which no joint can move."""
+
+    names: tuple[str, ...]  # of the joints that close them
+    rank: int  # of their rows, which is the number of their speeds
+    least: float  # of as many singular values, over the largest
 
 
 class LoopGeometry:
@@ -160,10 +171,52 @@ class LoopGeometry:
         """Whether no joint of the loops can move if they have a rank at a posture."""
         return rank >= int((self.jacobian(q) != 0.0).any(axis=0).sum())
 
-    def _stiff_by(self, q: Array, rank: int, tolerance: float) -> bool:
-        """Whether no joint can move at a rank, which displacements within a tolerance may make."""
-        doubtful = STIFF_LEVER * tolerance
-        return rank > 0 and self.is_stiff(q, rank) and bool(self.values(q)[rank - 1] < doubtful)
+    @cached_property
+    def owners(self) -> Array:
+        """Names of the closures and constraints that the rows are of."""
+        names = self.model.setup.row_names
+        return np.array([names[k].rpartition("[")[0] for k in self.of_positions], dtype=str)
+
+    def stiff(self, q: Array) -> StiffLoops | None:
+        """The loops in which no joint can move at a posture, taken to the letter.
+
+        Not those that are stiff only together with other constraints, or momentarily.
+        """
+        K = self.jacobian(q)
+        if not np.isfinite(K).all():
+            return None
+        still = np.abs(null_space(K)).max(axis=1, initial=0.0) < STILL
+        if not (still & (K != 0.0).any(axis=0)).any():
+            return None
+
+        def of(names: list[str]) -> StiffLoops | None:
+            rows = K[np.isin(self.owners, names)]
+            rows = rows[:, (rows != 0.0).any(axis=0)]
+            rank = int(rank_analysis(rows).rank) if rows.size else 0
+            if not 0 < rank == rows.shape[1]:
+                return None
+            values = np.linalg.svd(rows, compute_uv=False)
+            return StiffLoops(tuple(names), rank, float(values[rank - 1] / values[0]))
+
+        def is_held(name: str) -> bool:
+            joints = self.frames.on_loop(name)
+            if not joints or any(x.map is not None and x.map.rheonomic for x in joints):
+                return False
+            moved = (K[self.owners == name] != 0.0).any(axis=0)
+            for joint in joints:
+                moved[self.model.joints[joint.name].v] = True
+            return bool(still[moved].all())
+
+        held = [cut.name for cut in self.model.tree.cuts if is_held(cut.name)]
+        return of(held) or of([name for name in held if of([name])])
+
+    def _stiff_by(self, q: Array, tolerance: float, least: float = 0.0) -> bool:
+        """Whether displacements within a tolerance may make loops stiff.
+
+        By a singular value that is above ``least``.
+        """
+        found = self.stiff(q)
+        return found is not None and least < found.least < STIFF_LEVER * tolerance
 
     def values(self, q: Array) -> Array:
         """Singular values of the Jacobian over the largest; ones if it has no slopes.
@@ -194,7 +247,7 @@ class LoopGeometry:
         if np.abs(self.position.residual(q)).max(initial=0.0) > LOOP_DRIFT:
             return False
         rank = self.rank(q)
-        if self._stiff_by(q, rank, self.tolerance):
+        if self._stiff_by(q, self.tolerance):
             return False
         largest = 0.0
         for there, K in self._walked(q, rank, LOOP_CLOSED):
@@ -213,16 +266,18 @@ class LoopGeometry:
 
     def has_rank(self, q: Array, rank: int) -> bool:
         """Whether loops are closed at postures (m, nq), and have a rank at all that are regular."""
-        if not self.is_closed(q):
-            return False
-        return int(rank_analysis(self.position.jacobian(q)).rank.max(initial=0)) == rank
+        return self.is_closed(q) and self.general_rank(q) == rank
+
+    def general_rank(self, q: Array) -> int:
+        """The rank by which robots count degrees of freedom: the largest at postures (m, nq)."""
+        return int(rank_analysis(self.position.jacobian(q)).rank.max(initial=0))
 
     def readings(self, q: Array, tolerance: float) -> Iterator[int]:
         """Ranks that the loops may be meant to have, the one that leaves most motion first."""
         values = self.values(q)
         doubtful = min(max(LEVER * tolerance, ROUNDED_FILE_RANK), DISPLACEMENT_NOISE)
         least = int((values > doubtful).sum())
-        least -= self._stiff_by(q, least, tolerance)
+        least -= self._stiff_by(q, tolerance, doubtful)
         most = min(max(int((values > EXACT_RANK).sum()), least) + 1, len(values))
         yield from range(least, min(most, least + READINGS) + 1)
 

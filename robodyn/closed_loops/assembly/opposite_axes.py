@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,19 +19,18 @@ from robodyn.description import Joint, Loop, Mechanism, Pose
 from robodyn.description.written_digits import digits_of
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
-from robodyn.model.model import Model
 from robodyn.tolerances import WRONG_FILE_GAP
 
 #: Cosine of the angle between axes below which they point opposite ways.
 OPPOSITE = -0.999
 
+Found = TypeVar("Found")
+
 
 def with_axes_turned(
-    letter: LoopGeometry,
-    q: Array,
-    closed: Callable[[Mechanism], tuple[Model, tuple[str, ...]] | None],
-) -> tuple[Model, tuple[str, ...]] | None:
-    """The model with joints taken half a turn round across their axes, and what is to be told.
+    letter: LoopGeometry, q: Array, closed: Callable[[Mechanism], Found | None]
+) -> tuple[Found, str] | None:
+    """The linkage with joints taken half a turn round across their axes, and what is to be told.
 
     ``None`` if its loops do not close so.
 
@@ -39,7 +39,7 @@ def with_axes_turned(
 
     Positions of such a joint count about its axis on the predecessor; of a joint of the tree that
     is cut, about its axis on the child. Loops come nearest to closing at ``q``. ``closed`` makes
-    the model of a description, with what is to be told of it, if its loops close.
+    the linkage of a description, if its loops close.
     """
     model = letter.model
     found_at = {cut.name: _half_turn(letter, q, cut) for cut in model.tree.cuts}
@@ -67,7 +67,7 @@ def with_axes_turned(
     )
     if found is None:
         return None
-    return found[0], (_told([x for x in given.movers if x.name in turns]), *found[1])
+    return found, _told([x for x in given.movers if x.name in turns])
 
 
 def _half_turn(letter: LoopGeometry, q: Array, cut: Joint | Loop) -> tuple[str, Array | None]:

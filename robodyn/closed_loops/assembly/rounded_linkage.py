@@ -25,13 +25,11 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.caller import warn
 from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
 from robodyn.closed_loops.assembly.low_rank import least_norm
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
 from robodyn.description import Mechanism, with_exact_turns
-from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model, with_frames_of
 from robodyn.model.settings import Settings
 from robodyn.quick_dataclass import dataclass
@@ -48,6 +46,7 @@ from robodyn.tolerances import (
     MISFIT,
     MOVED_FAR,
     NEARLY_CLOSED,
+    NEARLY_PARALLEL,
     ROUNDED_GAP,
     ROUNDED_STEP,
     WRONG_FILE_GAP,
@@ -72,37 +71,35 @@ class Rounding:
     angle: float  # the largest turn and way of a frame [rad, m]
     way: float
     rank: int
+    loops: LoopGeometry  # of the model
+    q: Array  # closed
     gap: float  # to the letter, the largest along the motion [rad, parts of the longest link]
     row: str  # of that gap
 
 
-def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
-    """The model in tree coordinates of the linkage that a description with rounded numbers means.
+@dataclass(frozen=True, eq=False)
+class Meant:
+    """A linkage that a description means, in tree coordinates, and what is to be told of it."""
 
-    Joints whose axes point opposite ways are taken half a turn round.
+    model: Model
+    told: tuple[str, ...] = ()
+    loops: LoopGeometry | None = None  # of a linkage that may be rounded
+    q: Array | None = None  # a posture at which these are closed, or most nearly so
+    rounding: Rounding | None = None  # if frames were displaced
 
-    With one `LoopWarning` where more is changed than what sums and products of numbers of a file
-    leave of zero. Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is
-    the model of the description as it is.
+
+def as_meant(mechanism: Mechanism, settings: Settings, *, turned: bool = False) -> Meant:
+    """The linkage that a description with rounded numbers means.
+
+    Joints whose axes point opposite ways are taken half a turn round, if none is ``turned`` yet.
+
+    It is told where more is changed than what sums and products of numbers of a file leave of zero.
+    Of a linkage that closes and moves to the letter, or with ``rigid=True``, it is the description
+    as it is.
     """
-    if settings.coordinates != "tree" or settings.branches:
-        settings = dataclasses.replace(settings, coordinates="tree", branches=())
-    model, told = _meant(mechanism, settings, turned=False)
-    if told:
-        text = ". Besides, ".join(told)
-        warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
-    return model
-
-
-#: A model, and what is to be told of it.
-_Meant = tuple[Model, tuple[str, ...]]
-
-
-def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
-    """The same; joints are as they are written if they are ``turned`` already."""
     model = build_model(mechanism, settings)
     if settings.rigid or not model.setup.closures:
-        return model, ()
+        return Meant(model)
     letter = LoopGeometry(model)
     start = letter.space.start()
     opened = np.abs(letter.residual(start)) > WRONG_FILE_GAP
@@ -113,61 +110,60 @@ def _meant(mechanism: Mechanism, settings: Settings, *, turned: bool) -> _Meant:
             return half_round
     q = letter.nearest
     if letter.is_exact(q, letter.doubtful):
-        return model, ()
+        return Meant(model, (), letter, q)
     neatly = with_exact_turns(mechanism)[0]
     if neatly is not mechanism:
         exact = LoopGeometry(build_model(neatly, settings))
         # where loops close already, rounded turns make rows independent that exact ones do not
         more = letter.gap(q) < LOOP_CLOSED and exact.rank(exact.nearest) >= letter.rank(q)
         if not more and exact.is_exact(exact.nearest, EXACT_TURNS_RANK):
-            return exact.model, ()
+            return Meant(exact.model, (), exact, exact.nearest)
     if not turned and letter.gap(q) > LEVER * letter.tolerance:
         half_round = _with_axes_turned(letter, settings, q)
         if half_round is not None:
             return half_round
     found = nearest_linkage(letter, letter.tolerance)
     if found is not None:
-        return found.model, (_told(letter, found),) * (found.size > DEFAULT_SNAP)
-    return model, _doubt(letter, q) if letter.is_closed(q) else ()
+        told = (_told(letter, found),) * (found.size > DEFAULT_SNAP)
+        return Meant(found.model, told, found.loops, found.q, found)
+    return Meant(model, _doubt(letter, q) if letter.is_closed(q) else (), letter, q)
 
 
-def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> _Meant | None:
-    """The model with joints taken half a turn round, if its loops close so and not else."""
+def _with_axes_turned(letter: LoopGeometry, settings: Settings, q: Array) -> Meant | None:
+    """The linkage with joints taken half a turn round, if its loops close so and not else."""
 
-    def closed(mechanism: Mechanism) -> _Meant | None:
-        model, told = _meant(mechanism, settings, turned=True)
-        linkage = LoopGeometry(model)
-        found = linkage.assembled(linkage.space.start(), MANY_GUESSES)
-        return (model, told) if linkage.is_closed(found) else None
+    def closed(mechanism: Mechanism) -> Meant | None:
+        found = as_meant(mechanism, settings, turned=True)
+        linkage = LoopGeometry(found.model)
+        q = linkage.assembled(linkage.space.start(), MANY_GUESSES)
+        return dataclasses.replace(found, loops=linkage, q=q) if linkage.is_closed(q) else None
 
-    return with_axes_turned(letter, q, closed)
+    found = with_axes_turned(letter, q, closed)
+    return found and dataclasses.replace(found[0], told=(found[1], *found[0].told))
 
 
-def nearest_linkage(letter: LoopGeometry, tolerance: float = MISFIT) -> Rounding | None:
+def nearest_linkage(
+    letter: LoopGeometry, tolerance: float = MISFIT, below: float = math.inf
+) -> Rounding | None:
     """The nearest linkage that closes and moves, if all displacements together are within this.
 
-    The tolerance is in rad and parts of the longest link.
+    The tolerance is in rad and parts of the longest link. Its rank is ``below`` another one.
     """
-    model, found = letter.model, None
-    parallel, turned = with_parallel_axes(model, LEVER * tolerance)
+    model, starts = letter.model, [(letter, 0.0)]
+    parallel, turned = with_parallel_axes(model, min(LEVER * tolerance, NEARLY_PARALLEL))
     if DEFAULT_SNAP < turned <= max(tolerance, WRONG_FILE_GAP):
-        start = LoopGeometry(build_model(parallel, model.settings))
-        found = _of_start(start, letter, tolerance, turned)
-    return _of_start(letter, letter, tolerance, 0.0) if found is None else found
-
-
-def _of_start(
-    start: LoopGeometry, letter: LoopGeometry, tolerance: float, turned: float
-) -> Rounding | None:
-    """The nearest linkage to one that is itself turned by an angle from what is written."""
+        starts.insert(0, (LoopGeometry(build_model(parallel, model.settings)), turned))
     nearly = min(LEVER * tolerance, max(tolerance, WRONG_FILE_GAP))
     ways = [
-        (rank, not held, q)
+        (rank, k, not held, q)
+        for k, (start, _) in enumerate(starts)
         for held, q in ((True, start.space.start()), (False, start.nearest))
         if start.gap(q) <= nearly
         for rank in start.readings(q, tolerance)
+        if rank < below
     ]
-    for rank, free, q in sorted(ways, key=lambda way: way[:2]):
+    for rank, k, free, q in sorted(ways, key=lambda way: way[:3]):
+        start, turned = starts[k]
         found = _displaced(start, letter, q, rank, tolerance, not free, turned)
         if found is not None:
             return found
@@ -180,8 +176,7 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
     ``None`` if that does not close all loops.
     """
     linkage = LoopGeometry(model, displaced=True)
-    owners = [model.setup.row_names[k].rpartition("[")[0] for k in linkage.of_positions]
-    q = linkage.assembled(q, 0, rows=np.array(owners) != name)
+    q = linkage.assembled(q, 0, rows=linkage.owners != name)
     for _ in range(STEPS):
         mask = linkage.frames.of_mover(name)
         slopes, gap = linkage.displaced(q[None])[0][:, mask], linkage.residual(q)
@@ -293,6 +288,8 @@ def _closed_at(
         max(turned, angle),
         way,
         rank,
+        found.linkage,
+        found.postures[0],
         float(opened.max()),
         letter.model.setup.row_names[row],
     )

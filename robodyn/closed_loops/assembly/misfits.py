@@ -1,0 +1,115 @@
+"""Linkages that do not close, or cannot move, by more than rounding: what is told, what mends them.
+
+A remedy is named only if loading with it was tried.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from robodyn.caller import warn
+from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
+from robodyn.closed_loops.assembly.rounded_linkage import (
+    MANY_GUESSES,
+    Meant,
+    as_meant,
+    nearest_linkage,
+)
+from robodyn.description import Mechanism
+from robodyn.errors import LoopWarning
+from robodyn.model.model import Model, build_model
+from robodyn.model.settings import Settings
+from robodyn.tolerances import MISFIT
+
+
+def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
+    """The model in tree coordinates of the linkage that a description with rounded numbers means.
+
+    With one `LoopWarning` where more is changed than what sums and products of numbers of a file
+    leave of zero, or where no joint of a loop can move.
+    """
+    settings = _of_tree(settings)
+    found = as_meant(mechanism, settings)
+    if told := (*found.told, *_of_stiff_loops(found, mechanism, settings)):
+        text = ". Besides, ".join(told)
+        warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
+    return found.model
+
+
+def _of_tree(settings: Settings) -> Settings:
+    if settings.coordinates != "tree" or settings.branches:
+        return dataclasses.replace(settings, coordinates="tree", branches=())
+    return settings
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A `closure_tolerance` with which the loops of a linkage close, as was tried."""
+
+    tolerance: float
+    angle: float  # the largest turn [rad] and way [m] of a frame
+    way: float
+    dof: int
+    stiff: bool  # no joint in some of the loops can move all the same
+
+    def __str__(self) -> str:
+        leaving = f"leave {self.dof} degree{'s' * (self.dof != 1)} of freedom"
+        return (
+            f"with frames of joints moved by up to {self.angle:.2g} rad and {self.way:.2g} m they "
+            f"close and {leaving}{', though some of them stay stiff' * self.stiff}"
+        )
+
+
+def remedy(mechanism: Mechanism, settings: Settings, below: float = math.inf) -> Remedy | None:
+    """What lets the loops of a description close, with a rank that is below a given one.
+
+    The first with which no loop stays stiff, if there is one.
+    """
+    settings = dataclasses.replace(_of_tree(settings), rigid=False)
+    model, found = build_model(mechanism, settings), list[Remedy]()
+    near = nearest_linkage(LoopGeometry(model), below=below) if model.setup.closures else None
+    for size in () if near is None else (min(1.1 * near.size, MISFIT), MISFIT):
+        tolerance = float(f"{max(size, settings.closure_tolerance):.2g}")
+        tried = as_meant(mechanism, dataclasses.replace(settings, closure_tolerance=tolerance))
+        moved = tried.rounding
+        if moved is not None and moved.rank < below:
+            stiff = moved.loops.stiff(moved.q) is not None
+            dof = moved.loops.space.nv - moved.rank
+            found.append(Remedy(tolerance, moved.angle, moved.way, dof, stiff))
+            if not stiff:
+                break
+    return min(found, key=lambda one: one.stiff, default=None)
+
+
+def _of_stiff_loops(found: Meant, mechanism: Mechanism, settings: Settings) -> tuple[str, ...]:
+    """What is to be told of loops in which no joint can move, if there are any."""
+    loops, q = found.loops, found.q
+    if loops is None or q is None or loops.stiff(q) is None:
+        return ()
+    if not loops.is_closed(q):
+        q = loops.assembled(loops.space.start(), MANY_GUESSES)
+    stiff = loops.stiff(q)
+    if stiff is None or not loops.is_closed(q):
+        return ()
+    several = len(stiff.names) > 1
+    text = (
+        f"no joint can move in the loop{'s' * several} that {', '.join(map(repr, stiff.names))} "
+        f"close{'s' * (not several)}: the constraint rows have rank {stiff.rank} for as many "
+        f"speeds, and a least singular value of {stiff.least:.2g} of the largest"
+    )
+    mended = remedy(mechanism, settings, below=loops.general_rank(q[None]))
+    if mended is None:
+        text += (
+            f". No linkage that moves was found with all frames moved by less than {MISFIT:g} "
+            "together (rad, or parts of the longest link)"
+        )
+    else:
+        text += (
+            f"; {mended}: mend the numbers, or load with closure_tolerance={mended.tolerance:.2g} "
+            "to have that done"
+        )
+    to_letter = found.model.mechanism is mechanism
+    meant = "load with rigid=True" if to_letter else "there is nothing to mend"
+    return (f"{text}. If {'they are' if several else 'it is'} meant to be stiff, {meant}",)
