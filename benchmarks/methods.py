@@ -108,6 +108,7 @@ METHODS = {
 
 #: Methods that make another robot, look at whole mechanisms, or search for long.
 NOT_TIMED = (
+    "dh_table",
     "at", "base_parameters", "equilibrium", "of_rows", "plot", "reduced", "steady_motion", "with_",
 )  # fmt: skip
 

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from robodyn.impacts.partners import PointMass, RobotPoint
     from robodyn.impacts.several_hits import Hit
     from robodyn.joints.joint_map import JointMap
-    from robodyn.loading import load, robots
+    from robodyn.loading import from_dh, load, robots
     from robodyn.motion.base_motion import BaseMotion, BasePath
     from robodyn.motion.joint_path import JointPath
     from robodyn.results import (
@@ -224,6 +224,7 @@ __all__ = [
     "excitation",
     "exp",
     "export",
+    "from_dh",
     "get_compilation",
     "get_num_threads",
     "identify",
@@ -279,7 +280,7 @@ _HOMES = {
     "robodyn.impacts.partners": "PointMass RobotPoint",
     "robodyn.impacts.several_hits": "Hit",
     "robodyn.joints.joint_map": "JointMap",
-    "robodyn.loading": "load robots",
+    "robodyn.loading": "from_dh load robots",
     "robodyn.motion.base_motion": "BaseMotion BasePath",
     "robodyn.motion.joint_path": "JointPath",
     "robodyn.results": "BaseParameters HybridDynamics IKResult Impact JointWrenches SteadyMotion",

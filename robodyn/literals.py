@@ -17,6 +17,9 @@ Base: TypeAlias = Literal["fixed", "floating", "moving"]
 #: Coordinates of closed linkages: those of the spanning tree, or independent ones.
 Coordinates: TypeAlias = Literal["tree", "minimal"]
 
+#: Where frames of a table of Denavit and Hartenberg stand: behind their joint, or on its axis.
+DHConvention: TypeAlias = Literal["standard", "modified"]
+
 #: Rotors as bodies that turn, or as inertias added to joints.
 RotorModel: TypeAlias = Literal["exact", "armature"]
 

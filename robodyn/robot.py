@@ -25,6 +25,7 @@ from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, making
 from robodyn.composition import Composition, Parts
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism, Transmission
+from robodyn.description.denavit_hartenberg import DHTable, table_of_arm
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
@@ -44,6 +45,7 @@ from robodyn.literals import (
     Base,
     ConstraintMethod,
     Coordinates,
+    DHConvention,
     DynamicsName,
     FunctionOptions,
     TupleFunction,
@@ -475,6 +477,40 @@ class Robot:
         <Mechanism 'four_bar': 5 links, 5 joints>
         """
         return self._model.mechanism
+
+    def dh_table(self, convention: DHConvention = "standard", *, tip: str | None = None) -> DHTable:
+        """A serial arm as a table of Denavit and Hartenberg.
+
+        The product of ``X_W0``, the transforms of the rows with the positions of the joints added,
+        and ``X_nT`` is `frame_pose` of the last link. Rows are not unique: a and the angle between
+        neighbouring x axes are as small as they can be where axes are parallel.
+
+        Parameters
+        ----------
+        convention : {"standard", "modified"}
+            As in `robodyn.from_dh`, which takes the rows.
+        tip : str
+            Where the chain of joints ends. Default: the only link that carries no other.
+
+        Returns
+        -------
+        table : DHTable
+            With ``.rows``, ``.X_W0`` and ``.X_nT``.
+
+        Raises
+        ------
+        TopologyError
+            If there are loops, several last links, or joints of other kinds.
+        UnknownNameError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> table = rd.load("puma560").dh_table()
+        >>> [round(a, 4) for _, _, a, _, _ in table.rows]
+        [0.0, 0.4318, 0.0203, 0.0, 0.0, 0.0]
+        """
+        return table_of_arm(self.mechanism, convention, tip)
 
     @property
     def model(self) -> Model:
