@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
     from robodyn.description.functions.force import Force
+    from robodyn.description.task import Task
     from robodyn.description.wrench import Wrench
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
@@ -203,6 +204,7 @@ __all__ = [
     "StokesDrag",
     "SweepError",
     "SweepTable",
+    "Task",
     "TopologyError",
     "Trajectory",
     "TrajectoryGradient",
@@ -259,6 +261,7 @@ _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor "
     "Transmission",
+    "robodyn.description.task": "Task",
     "robodyn.description.wrench": "Wrench",
     "robodyn.description.functions.explicit_loop": "ExplicitLoop Follower",
     "robodyn.description.functions.force": "Force",

@@ -66,6 +66,8 @@ from robodyn.parts.parameters import Parameters
 from robodyn.parts.postures import TreePostures
 from robodyn.parts.symbolic_calls import SymbolicCalls
 from robodyn.symbolic.graph import Program
+from robodyn.tasks.task_postures import TaskPostures
+from robodyn.tasks.task_velocities import TaskVelocities
 
 if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
@@ -140,6 +142,10 @@ class Parts:
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+        self.task_velocities = TaskVelocities(model, evaluator, self.postures)
+        self.task_postures = TaskPostures(
+            model, self.task_velocities, space, self.inverse_kinematics
+        )
 
     def _with_loops(
         self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None
