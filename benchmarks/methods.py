@@ -104,10 +104,12 @@ METHODS = {
     "actuation_matrix": "r.actuation_matrix(q)",
     "function": 'r.function("mass_matrix")',
     "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
+    "velocity_for": "r.velocity_for(task, q, dt=0.01)",
 }
 
 #: Methods that make another robot, look at whole mechanisms, or search for long.
 NOT_TIMED = (
+    "dh_table",
     "at", "base_parameters", "equilibrium", "of_rows", "plot", "reduced", "steady_motion", "with_",
 )  # fmt: skip
 
@@ -149,6 +151,7 @@ def arguments(robot: Any) -> dict[str, Any]:
         "free": np.zeros(robot.nv - len(speeds)),
         "joints": names[:1],
         "pose": robot.frame_pose(q, link),
+        "task": rd.Task(robot.frame_pose(q, link), frame=link),
         "particle": rd.PointMass(1.0, [0.1, 0.0, 0.2]),
         "hit": rd.Hit(link, point, -direction if moves @ direction > 0.0 else direction),
         "link": link,

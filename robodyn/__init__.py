@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
     from robodyn.description.functions.force import Force
+    from robodyn.description.task import Task
     from robodyn.description.wrench import Wrench
     from robodyn.equations.loops.constraint import Constraint
     from robodyn.equations.loops.frame_constraint import FrameConstraint
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     from robodyn.impacts.partners import PointMass, RobotPoint
     from robodyn.impacts.several_hits import Hit
     from robodyn.joints.joint_map import JointMap
-    from robodyn.loading import load, robots
+    from robodyn.loading import from_dh, load, robots
     from robodyn.motion.base_motion import BaseMotion, BasePath
     from robodyn.motion.joint_path import JointPath
     from robodyn.results import (
@@ -203,6 +204,7 @@ __all__ = [
     "StokesDrag",
     "SweepError",
     "SweepTable",
+    "Task",
     "TopologyError",
     "Trajectory",
     "TrajectoryGradient",
@@ -224,6 +226,7 @@ __all__ = [
     "excitation",
     "exp",
     "export",
+    "from_dh",
     "get_compilation",
     "get_num_threads",
     "identify",
@@ -258,6 +261,7 @@ _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor "
     "Transmission",
+    "robodyn.description.task": "Task",
     "robodyn.description.wrench": "Wrench",
     "robodyn.description.functions.explicit_loop": "ExplicitLoop Follower",
     "robodyn.description.functions.force": "Force",
@@ -279,7 +283,7 @@ _HOMES = {
     "robodyn.impacts.partners": "PointMass RobotPoint",
     "robodyn.impacts.several_hits": "Hit",
     "robodyn.joints.joint_map": "JointMap",
-    "robodyn.loading": "load robots",
+    "robodyn.loading": "from_dh load robots",
     "robodyn.motion.base_motion": "BaseMotion BasePath",
     "robodyn.motion.joint_path": "JointPath",
     "robodyn.results": "BaseParameters HybridDynamics IKResult Impact JointWrenches SteadyMotion",

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from robodyn.closed_loops.dynamics.postures import Postures
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements
+    from robodyn.tasks.task_postures import TaskPostures
+    from robodyn.tasks.task_velocities import TaskVelocities
 
 
 #: Postures that are drawn until one is far from where branches meet.
@@ -142,6 +144,21 @@ class Parts:
         self.parameters = Parameters(model, evaluator, self._regular_posture)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+
+    @cached_property
+    def task_velocities(self) -> TaskVelocities:
+        """Speeds for tasks."""
+        from robodyn.tasks.task_velocities import TaskVelocities
+
+        return TaskVelocities(self.model, self.evaluator, self.postures)
+
+    @cached_property
+    def task_postures(self) -> TaskPostures:
+        """Postures for tasks."""
+        from robodyn.tasks.task_postures import TaskPostures
+
+        frames = self.inverse_kinematics
+        return TaskPostures(self.model, self.task_velocities, self.space, frames)
 
     def _regular_posture(self, rng: np.random.Generator) -> Array:
         """A random closed posture; in minimal coordinates one far from where branches meet."""

@@ -17,6 +17,12 @@ Base: TypeAlias = Literal["fixed", "floating", "moving"]
 #: Coordinates of closed linkages: those of the spanning tree, or independent ones.
 Coordinates: TypeAlias = Literal["tree", "minimal"]
 
+#: Where frames of a table of Denavit and Hartenberg stand: behind their joint, or on its axis.
+DHConvention: TypeAlias = Literal["standard", "modified"]
+
+#: What a task is about, if not a frame.
+TaskQuantity: TypeAlias = Literal["center_of_mass", "posture", "momentum"]
+
 #: Rotors as bodies that turn, or as inertias added to joints.
 RotorModel: TypeAlias = Literal["exact", "armature"]
 

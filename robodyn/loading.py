@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,14 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, named, numbers
 from robodyn.caller import warn
-from robodyn.description import Actuator, Loop, Mechanism, Rotor, Transmission
+from robodyn.description import Actuator, Inertia, Loop, Mechanism, Rotor, Transmission
 from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.ground import Ground
 from robodyn.joints.joint_map import JointMap
-from robodyn.literals import Base, Coordinates, RotorModel, XacroChoice
+from robodyn.literals import Base, Coordinates, DHConvention, RotorModel, XacroChoice
 from robodyn.model.changes.changes import Changes
 from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
 from robodyn.model.changes.springs import JointSpring
@@ -296,6 +296,57 @@ def load(
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot
+
+
+@checked_arguments
+def from_dh(
+    rows: Iterable[Sequence[Any]],
+    convention: DHConvention = "standard",
+    *,
+    inertias: Iterable[Inertia | None] | None = None,
+    name: str = "arm",
+) -> Robot:
+    """A serial arm from a table of Denavit and Hartenberg.
+
+    Joints are ``joint1`` to ``jointn``, links ``link0`` (the base) to ``linkn``; the frame of
+    ``linki`` is frame i of the table. For other settings, give `load` the arm's
+    `Robot.mechanism`.
+
+    Parameters
+    ----------
+    rows : iterable of (theta, d, a, alpha) or (theta, d, a, alpha, kind) [rad, m, m, rad]
+        A row a joint; the kind is ``"revolute"``, if it is left out, or ``"prismatic"``. The
+        position of the joint is added to theta or to d. Numbers may be those of `symbol`.
+    convention : {"standard", "modified"}
+        ``Rz(theta) Tz(d) Tx(a) Rx(alpha)``, or ``Rx(alpha) Tx(a) Rz(theta) Tz(d)`` where a and
+        alpha of row i are those of link i - 1 [Siciliano et al., Robotics, 2.8; Craig,
+        Introduction to Robotics, 3.4].
+    inertias : iterable of Inertia or None
+        One a row, each in the frame of its row. Default: the arm has no mass, so that it has
+        kinematics, and `SingularError` for forward dynamics.
+    name : str
+
+    Returns
+    -------
+    robot : Robot
+
+    Raises
+    ------
+    ShapeError
+        If a row is none, or there are more or fewer bodies than rows.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> arm = rd.from_dh([(0, 0, 0.5, 0), (0, 0, 0.3, 0), (0, 0.1, 0, 0, "prismatic")])
+    >>> arm.frame_pose([0, 0, 0.2], "link3")[:3, 3].round(9).tolist()
+    [0.8, 0.0, 0.3]
+    """
+    from robodyn.description.denavit_hartenberg import arm_of_table
+
+    bodies = None if inertias is None else list(inertias)
+    arm = arm_of_table(rows, convention, bodies, name)
+    return load(arm, allow_unphysical=bodies is None or None in bodies)
 
 
 def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:

@@ -24,8 +24,9 @@ from robodyn.codegen import Function, making
 from robodyn.composition import Composition, Parts
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism, Transmission
 from robodyn.description.sensor import DescribedSensor
+from robodyn.description.task import Tasks
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.errors import ShapeError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Wrenches
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.ground import Ground
@@ -39,6 +40,7 @@ from robodyn.literals import (
     Base,
     ConstraintMethod,
     Coordinates,
+    DHConvention,
     DynamicsName,
     FunctionOptions,
     TupleFunction,
@@ -65,6 +67,7 @@ from robodyn.tolerances import LOOP_GAP_SHOWN
 if TYPE_CHECKING:
     from robodyn.closed_loops.rank.analysis import LoopAnalysis
     from robodyn.closed_loops.solvers import RankAnalysis
+    from robodyn.description.denavit_hartenberg import DHTable
     from robodyn.force_elements.force_law import ForceLaw
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.impacts.partners import PointMass, RobotPoint
@@ -476,6 +479,42 @@ class Robot:
         <Mechanism 'four_bar': 5 links, 5 joints>
         """
         return self._model.mechanism
+
+    def dh_table(self, convention: DHConvention = "standard", *, tip: str | None = None) -> DHTable:
+        """A serial arm as a table of Denavit and Hartenberg.
+
+        The product of ``X_W0``, the transforms of the rows with the positions of the joints added,
+        and ``X_nT`` is `frame_pose` of the last link. Rows are not unique: a and the angle between
+        neighbouring x axes are as small as they can be where axes are parallel.
+
+        Parameters
+        ----------
+        convention : {"standard", "modified"}
+            As in `robodyn.from_dh`, which takes the rows.
+        tip : str
+            Where the chain of joints ends. Default: the only link that carries no other.
+
+        Returns
+        -------
+        table : DHTable
+            With ``.rows``, ``.X_W0`` and ``.X_nT``.
+
+        Raises
+        ------
+        TopologyError
+            If there are loops, several last links, or joints of other kinds.
+        UnknownNameError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> table = rd.load("puma560").dh_table()
+        >>> [round(a, 4) for _, _, a, _, _ in table.rows]
+        [0.0, 0.4318, 0.0203, 0.0, 0.0, 0.0]
+        """
+        from robodyn.description.denavit_hartenberg import table_of_arm
+
+        return table_of_arm(self.mechanism, convention, tip)
 
     @property
     def model(self) -> Model:
@@ -2541,12 +2580,13 @@ class Robot:
 
     def inverse_kinematics(
         self,
-        targets: Targets,
+        targets: Targets | None = None,
         q0: ArrayLike | None = None,
         *,
         limits: bool = True,
         posture: ArrayLike | None = None,
         base: BaseMotion | None = None,
+        tasks: Tasks | None = None,
     ) -> IKResult:
         """Postures in which frames have given poses or positions, loops closed.
 
@@ -2570,6 +2610,9 @@ class Robot:
             far as they may. It does not act on spherical, planar and floating joints.
         base : BaseMotion, optional
             Motion of a moving base, the same for all rows. Default: at rest.
+        tasks : Task, iterable of Task, or of iterables of Task, optional
+            What one posture is to bring about, instead of ``targets``: with weights, and levels as
+            in `velocity_for`. The residual is that of the first level. Needs the extra ``qp``.
 
         Warns
         -----
@@ -2600,8 +2643,72 @@ class Robot:
         1.0
         """
         self._posed()
+        if tasks is not None:
+            if targets is not None or posture is not None or base is not None:
+                raise SettingsError(
+                    "tasks= goes with q0= and limits= alone: give a posture as a task"
+                )
+            return self._now.task_postures.solve(tasks, q0, limits)
+        if targets is None:
+            raise ShapeError("targets is missing: give {frame: pose or point}, or tasks=")
         part = self._now.inverse_kinematics
         return part.solve(targets, q0, limits, posture, base)
+
+    def velocity_for(
+        self,
+        tasks: Tasks,
+        q: ArrayLike,
+        *,
+        dt: float,
+        limits: bool = True,
+        locked: Iterable[str] = (),
+        damping: float = 1e-6,
+    ) -> Array:
+        """Speeds that bring tasks about within a step, limits kept and loops closed.
+
+        The least of ``weight |J v - gain e / dt|^2`` over all tasks and ``damping |v|^2`` [Kanoun,
+        Lamiraux, Wieber, 2011], where positions after the step, and speeds, are within limits; not
+        those of joints that are cut or follow others. Needs the extra ``qp``.
+
+        Parameters
+        ----------
+        tasks : Task, iterable of Task, or of iterables of Task
+            Several lists are levels: each acts in what those before leave open.
+        q : array_like, shape (nq,) [rad, m]
+        dt : float [s]
+            Time within which tasks are wanted, as far as their gains say.
+        limits : bool
+            Keep the limits of positions and speeds.
+        locked : names of joints
+            They stay where they are.
+        damping : float
+            Weight of the squares of speeds, which keeps them small at singular postures.
+
+        Returns
+        -------
+        v : ndarray, shape (nv,) [rad/s, m/s]
+
+        Raises
+        ------
+        ShapeError, SettingsError, UnknownNameError
+        ActuationError
+            If no speeds keep limits and loops.
+        MissingExtraError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> q = [0.3, 0.9]
+        >>> tip = robot.frame_pose(q, "tip")[:3, 3]
+        >>> task = rd.Task(tip + [0.001, 0.0, 0.0], frame="tip", components=(0, 2))
+        >>> v = robot.velocity_for([task], q, dt=0.01)
+        >>> (robot.frame_twist(q, v, "tip", axes="world")[[0, 2]].round(3) + 0.0).tolist()
+        [0.1, 0.0]
+        """
+        self._posed()
+        part = self._now.task_velocities
+        return part.solve(tasks, q, dt, limits, locked, damping)
 
     def operational_inertia(
         self,

@@ -36,6 +36,7 @@ LAYERS = (
     {"closed_loops"},
     {"minimal"},
     {"impacts", "inverse_kinematics", "linearization"},
+    {"tasks"},
     {"composition"},
     {"robot"},
     {"bags"},

@@ -259,6 +259,10 @@ class Function(Generic[Result]):
 
         return latex(with_identities(self.program), constants)
 
+    def _repr_latex_(self) -> str:
+        """The equations in a notebook."""
+        return self.latex()
+
     def casadi(self) -> Any:
         """The function in CasADi's symbols (extra ``casadi``).
 
@@ -309,8 +313,9 @@ class Function(Generic[Result]):
         (['M', 'q'], {q_1})
         """
         from robodyn.codegen.computer_algebra import sympy_matrices
+        from robodyn.codegen.text.identities import with_identities
 
-        return sympy_matrices(self.program)
+        return sympy_matrices(with_identities(self.program))
 
     @property
     def address(self) -> int:

@@ -262,6 +262,7 @@ class FunctionOptions:
         links = [x.link if isinstance(x, PointOfLink) else x for x in given]
         links += [options[x] for x in ("frame", "other") if x in options]
         links += options.get("frames") or ()
+        links += [x for form in options.get("tasks", ()) for x in form.frames if x != "world"]
         reference = options.get("relative_to", "world")
         links += [reference] if reference != "world" else []
         for link in links:

@@ -53,7 +53,7 @@ class InverseKinematics:
         self._model, self._evaluator = model, evaluator
         self._space = space
         self._iterations: Memo[Iteration] = Memo()
-        self._starts = PostureStarts(postures, model.lower, model.upper, model.setup.closed, space)
+        self.starts = PostureStarts(postures, model.lower, model.upper, model.setup.closed, space)
 
     def solve(
         self,
@@ -76,7 +76,7 @@ class InverseKinematics:
         left = open_rows(error)
         if len(left):
             _refuse_wrong(arrays, points)
-            q[left] = self._starts.closed(q[left])
+            q[left] = self.starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
         q = self._without_whole_turns(q, start if wish is None else wish, limits, batch)
         reached = error <= TARGET_REACHED
@@ -106,14 +106,14 @@ class InverseKinematics:
             wished = self.iteration(choices._replace(posture=True)), wide
         fixed = self.surroundings(base)
         iteration = self.iteration(choices)
-        return PostureSearch(self._starts, choices.limits, iteration, goals, fixed, wished)
+        return PostureSearch(self.starts, choices.limits, iteration, goals, fixed, wished)
 
     def _starts_within(self, start: FloatArray, limits: bool, batch: tuple[int, ...]) -> FloatArray:
         """Where the search begins, within limits, shape (n, nq)."""
-        if start is self._starts.neutral:
-            within = self._starts.neutral_within(limits)
+        if start is self.starts.neutral:
+            within = self.starts.neutral_within(limits)
         else:
-            within = self._starts.within(start, limits)
+            within = self.starts.within(start, limits)
         if batch:
             within = np.broadcast_to(within, (*batch, self._space.nq))
         return within.reshape(math.prod(batch), self._space.nq)
@@ -150,7 +150,7 @@ class InverseKinematics:
     def _preferred(self, posture: ArrayLike, limits: bool) -> FloatArray:
         """The preferred posture: nothing is wished beyond a limit."""
         wish = checked("posture", posture, self._space.nq, of=self._model.mechanism.name)
-        return self._starts.within(wish, limits)
+        return self.starts.within(wish, limits)
 
     def _start(self, q0: ArrayLike | None, wish: FloatArray | None) -> FloatArray:
         """Where the search begins, shape (..., nq)."""
@@ -159,7 +159,7 @@ class InverseKinematics:
             return self._space.normalised("q0", start) if self._model.has_quaternions else start
         if wish is not None:
             return self._space.normalised("posture", wish)
-        return self._starts.neutral
+        return self.starts.neutral
 
     # -- functions ----------------------------------------------------------------------------
 

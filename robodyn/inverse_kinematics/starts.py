@@ -79,6 +79,10 @@ class PostureStarts:
         """Postures moved within the limits, a copy."""
         return np.minimum(np.maximum(q, self._lower), self._upper) if limits else np.array(q)
 
+    def assembled(self, q: FloatArray) -> FloatArray:
+        """The posture with loops closed that is near to one, shape (nq,)."""
+        return self._postures.assemble(q, (), None)
+
     def closed(self, q: FloatArray) -> FloatArray:
         """Postures with loops closed, shape (n, nq); the neutral one where none is near."""
         if not self._closed:
@@ -86,7 +90,7 @@ class PostureStarts:
         closed = q.copy()
         for k, row in enumerate(q):
             try:
-                closed[k] = self._postures.assemble(row, (), None)
+                closed[k] = self.assembled(row)
             except AssemblyError:
                 closed[k] = self.neutral
         return closed

@@ -116,6 +116,9 @@ def test_methods_of_robots(which, name):
     if which == "linkage" and name in NOT_FOR_LINKAGES:
         with pytest.raises(rd.SettingsError, match="closed loops"):
             getattr(robot, name)(robot.neutral(), robot.link_names[-1])
+    elif which != "tree" and name == "dh_table":
+        with pytest.raises(rd.TopologyError, match="loop"):
+            robot.dh_table()
     else:
         assert not [*faults(getattr(robot, name), name, table(which))]
 

@@ -373,8 +373,11 @@ class Tracer:
 
     def frame(self, name: str) -> fm.FrameMotion:
         """Motion of a frame, seen from the link asked for."""
+        return self.frame_in(name, self.options.get("relative_to", "world"))
+
+    def frame_in(self, name: str, reference: str) -> fm.FrameMotion:
+        """Motion of a frame, seen from a link or the world."""
         body, X = self.link(name)
-        reference = self.options.get("relative_to", "world")
         if reference == "world":
             return self._body_motion(body).onto(X)
         return fm.relative(self.state, self.a, (body, X), self.link(reference))

@@ -1,0 +1,1 @@
+"""Speeds and postures that bring tasks about, by quadratic programs over limits."""

@@ -1,0 +1,278 @@
+"""Speeds and postures for tasks, against bounded least squares and differences of poses."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear
+
+import robodyn as rd
+from robodyn.errors import ConvergenceWarning
+
+DT = 1e-3
+
+
+def _tip(robot):
+    return robot.link_names[-1]
+
+
+def _between(robot, seed, share):
+    """A posture, and the pose of the tip at one that is a share of the way to another."""
+    q, other = robot.random(seed), robot.random(seed + 100)
+    beside = robot.integrate(q, share * robot.difference(q, other))
+    return q, robot.frame_pose(beside, _tip(robot))
+
+
+def _turning(R):
+    """Rotation vector of a rotation matrix."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
+    size = np.linalg.norm(axis)
+    return axis * (np.arctan2(size, (np.trace(R) - 1) / 2) / size if size else 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_speeds_are_the_bounded_least_squares(seed):
+    """Of a pose and a posture, some joints at limits of position or speed, one beyond its limit."""
+    robot = rd.load("arm7")
+    q, X = _between(robot, seed, 0.02 * (1 + seed))
+    q[1] = robot.upper_limits[1] - 1e-4
+    q[3] = robot.lower_limits[3] - 1e-3 * (seed % 2)
+    wish, weight = 0.1 * np.ones(7), 0.02
+    tasks = [
+        rd.Task(X, frame=_tip(robot), weight=[1, 1, 1, 0.1, 0.1, 0.1], gain=0.5),
+        rd.Task(wish, quantity="posture", weight=weight),
+    ]
+    v = robot.velocity_for(tasks, q, dt=DT, damping=1e-4)
+
+    now = robot.frame_pose(q, _tip(robot))
+    error = np.append(X[:3, 3] - now[:3, 3], _turning(X[:3, :3] @ now[:3, :3].T))
+    J = robot.frame_jacobian(q, _tip(robot), axes="world")
+    root = np.sqrt([1, 1, 1, 0.1, 0.1, 0.1])
+    A = [root[:, None] * J, np.sqrt(weight) * np.eye(7), 1e-2 * np.eye(7)]
+    b = [root * 0.5 * error / DT, np.sqrt(weight) * (wish - q) / DT, np.zeros(7)]
+    most = robot.velocity_limits
+    low = np.clip((robot.lower_limits - q) / DT, -most, most)
+    high = np.clip((robot.upper_limits - q) / DT, -most, most)
+    high = np.where(high <= low, low + 1e-9, high)  # SciPy wants an interval
+    expected = lsq_linear(np.vstack(A), np.concatenate(b), (low, high), method="bvls", tol=1e-14).x
+    np.testing.assert_allclose(v, expected, atol=2e-7 * max(1, np.abs(expected).max()))
+    assert (v >= low - 1e-9).all() and (v <= high + 1e-8).all()
+
+
+def _tasks(robot, q, kind):
+    """A task whose error is not zero at a posture, by the kind of it."""
+    tip, near = _tip(robot), robot.integrate(q, 0.1 * np.ones(robot.nv))
+    X = robot.frame_pose(near, tip)
+    first = robot.link_names[1]
+    return {
+        "pose": rd.Task(X, frame=tip),
+        "point": rd.Task(X[:3, 3], frame=tip),
+        "rotation": rd.Task(X[:3, :3], frame=tip),
+        "relative": rd.Task(robot.frame_pose(near, tip, relative_to=first), frame=(tip, first)),
+        "center of mass": rd.Task([0.3, 0.2, 0.1], quantity="center_of_mass"),
+        "posture": rd.Task(near, quantity="posture"),
+    }[kind]
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("kind", ["point", "relative", "center of mass", "posture"])
+def test_jacobians_are_slopes_of_errors(kind, base):
+    robot = rd.load("pan_tilt" if kind == "posture" else "puma560", base=base)
+    q = robot.random(3)
+    level = robot._parts.task_velocities.level([task := _tasks(robot, q, kind)])
+    J, _, error = level.rows(q, [task], 1.0)
+    h = 1e-6
+    for k, dv in enumerate(h * np.eye(robot.nv)):
+        ahead = level.rows(robot.integrate(q, dv), [task], 1.0)[2]
+        behind = level.rows(robot.integrate(q, -dv), [task], 1.0)[2]
+        slope = -(ahead - behind) / (2 * h)
+        if kind == "relative":  # the slope of a rotation vector is that of the turn near zero alone
+            slope, own = slope[:3], J[:3, k]
+        else:
+            own = J[:, k]
+        tolerance = 0.1 if kind == "posture" and base == "floating" else 1e-8
+        np.testing.assert_allclose(own, slope, atol=tolerance)
+    assert np.abs(error).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["pose", "point", "rotation", "relative", "posture"])
+def test_a_step_takes_an_error_away(kind):
+    """To second order, of errors that are small."""
+    robot = rd.load("arm7")
+    q = robot.random(4)
+    task = _tasks(robot, robot.integrate(q, -0.0999 * np.ones(7)), kind)
+    for _ in range(3):
+        v = robot.velocity_for([task], q, dt=1.0, limits=False, damping=1e-10)
+        q = robot.integrate(q, v)
+    form = robot._parts.task_velocities.level([task])
+    assert np.abs(form.rows(q, [task], 1.0)[2]).max() < 1e-9
+
+
+def test_a_turn_of_any_size_is_one_step():
+    robot = rd.load("satellite", base="floating")
+    q = robot.random(1)
+    for seed in range(4):
+        goal = robot.frame_pose(robot.random(10 + seed), robot.link_names[0])[:3, :3]
+        hold = rd.Task({x: 0.0 for x in robot.joint_names[1:]}, quantity="posture", weight=1e-9)
+        task = rd.Task(goal, frame=robot.link_names[0])
+        v = robot.velocity_for([task, hold], q, dt=0.1, limits=False, damping=1e-12)
+        turned = robot.frame_pose(robot.integrate(q, 0.1 * v), robot.link_names[0])[:3, :3]
+        np.testing.assert_allclose(turned, goal, atol=1e-6)
+
+
+def test_momentum_is_a_rate():
+    robot = rd.load("puma560", base="floating")
+    q, h = robot.random(2), np.array([1.0, -2.0, 0.5, 0.3, 0.2, -0.1])
+    for dt in (1.0, 0.01):
+        task = rd.Task(h, quantity="momentum")
+        v = robot.velocity_for(task, q, dt=dt, limits=False, damping=1e-12)
+        np.testing.assert_allclose(robot.centroidal_matrix(q) @ v, h, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["delta", "palletizer"])
+def test_loops_stay_closed(name):
+    robot = rd.load(name)
+    link = "platform" if name == "delta" else "flange"
+    q = robot.neutral()
+    p = robot.frame_pose(q, link)[:3, 3]
+    v = robot.velocity_for(rd.Task(p + np.array([0.0, 1e-4, 1e-4]), frame=link), q, dt=DT)
+    assert np.abs(robot.loop_jacobian(q) @ v).max() < 1e-12
+    moved = robot.frame_twist(q, v, link, axes="world")[:3]
+    np.testing.assert_allclose(moved, [0.0, 0.1, 0.1], atol=1e-4)
+
+
+def test_both_kinds_of_coordinates_give_the_same_speeds():
+    tree = rd.load("palletizer")
+    minimal = rd.load("palletizer", coordinates="minimal")
+    u = minimal.neutral() + 0.1
+    q = minimal.expand(u)
+    X = tree.frame_pose(q, "flange")
+    X[:3, 3] += [1e-4, -2e-4, 1e-4]
+    task = rd.Task(X, frame="flange", components=(0, 1, 2, 5))
+    small = minimal.velocity_for(task, u, dt=DT, damping=1e-9, limits=False)
+    large = tree.velocity_for(task, q, dt=DT, damping=1e-9, limits=False)
+    np.testing.assert_allclose(minimal.expand_velocity(u, small), large, atol=1e-6)
+
+
+def test_limits_of_a_linkage_hold():
+    """Those of joints that have a speed, dependent ones too."""
+    robot = rd.load("palletizer")
+    q = robot.neutral()
+    task = rd.Task(robot.frame_pose(q, "flange")[:3, 3] + [0.3, 0.2, 0.1], frame="flange")
+    v = robot.velocity_for(task, q, dt=DT)
+    ratio = np.abs(v) / robot.velocity_limits
+    assert ratio.max() == pytest.approx(1.0, abs=1e-9)
+    assert np.abs(robot.loop_jacobian(q) @ v).max() < 1e-10
+
+
+def test_locked_joints_stay():
+    robot = rd.load("arm7")
+    q, X = _between(robot, 3, 0.01)
+    locked = [robot.joint_names[0], robot.joint_names[4]]
+    v = robot.velocity_for(rd.Task(X[:3, 3], frame=_tip(robot)), q, dt=0.1, locked=locked)
+    assert v[0] == v[4] == 0.0 and np.abs(v).max() > 1e-3
+
+
+def test_later_levels_do_not_disturb_those_before():
+    robot = rd.load("arm7")
+    q, X = _between(robot, 5, 0.01)
+    first = rd.Task(X, frame=_tip(robot))
+    wish = rd.Task(np.zeros(7), quantity="posture")
+    alone = robot.velocity_for(first, q, dt=0.1, limits=False, damping=1e-12)
+    both = robot.velocity_for([[first], [wish]], q, dt=0.1, limits=False, damping=1e-12)
+    J = robot.frame_jacobian(q, _tip(robot), axes="world")
+    np.testing.assert_allclose(J @ both, J @ alone, atol=1e-8)
+    N = np.eye(7) - np.linalg.pinv(J) @ J
+    expected = alone + N @ (-q / 0.1 - alone)  # Siciliano et al., Robotics, (3.54)
+    np.testing.assert_allclose(both, expected, atol=1e-5)
+
+
+def test_postures_by_joint():
+    robot = rd.load("puma560")
+    q = robot.random(1)
+    name = robot.joint_names[2]
+    task = rd.Task({name: q[2] + 0.001}, quantity="posture")
+    v = robot.velocity_for(task, q, dt=0.01, limits=False, damping=1e-9)
+    np.testing.assert_allclose(v, 0.1 * np.eye(6)[2], atol=1e-6)
+
+
+def test_what_is_written_into_a_target_is_wanted():
+    robot = rd.load("puma560")
+    q = robot.random(1)
+    goal = robot.frame_pose(q, _tip(robot))[:3, 3].copy()
+    task = rd.Task(goal, frame=_tip(robot))
+    assert np.abs(robot.velocity_for(task, q, dt=0.1)).max() < 1e-9
+    goal += [0.001, 0.0, 0.0]
+    assert np.abs(robot.velocity_for(task, q, dt=0.1)).max() > 1e-3
+
+
+def test_a_posture_for_both_hands_and_the_centre_of_mass():
+    robot = rd.load("dual_arm")
+    rng = np.random.default_rng(0)
+    wished = robot.integrate(robot.neutral(), 0.2 * rng.normal(size=robot.nv))
+    hands = [rd.Task(robot.frame_pose(wished, x), frame=x) for x in ("left_grasp", "right_grasp")]
+    between = robot.frame_pose(wished, "left_grasp", relative_to="right_grasp")
+    seen = rd.Task(between, frame=("left_grasp", "right_grasp"))
+    center = rd.Task(robot.center_of_mass(wished), quantity="center_of_mass")
+    found = robot.inverse_kinematics(tasks=[[*hands[:1], seen], [center]])
+    assert found.converged
+    for x in ("left_grasp", "right_grasp"):
+        X = robot.frame_pose(found.q, x)
+        np.testing.assert_allclose(X, robot.frame_pose(wished, x), atol=1e-8)
+
+
+def test_a_posture_of_a_linkage():
+    robot = rd.load("delta")
+    for seed in range(4):
+        goal = robot.frame_pose(robot.random(seed), "platform")[:3, 3]
+        found = robot.inverse_kinematics(tasks=rd.Task(goal, frame="platform"))
+        assert found.converged and np.abs(robot.loop_residual(found.q)).max() < 1e-9
+        np.testing.assert_allclose(robot.frame_pose(found.q, "platform")[:3, 3], goal, atol=1e-9)
+
+
+def test_tasks_that_fight_are_told_with_their_errors():
+    robot = rd.load("puma560")
+    goals = [rd.Task([x, 0.2, 0.5], frame=_tip(robot)) for x in (0.3, 0.5)]
+    with pytest.warns(ConvergenceWarning, match=r"'flange' 0\.1, 'flange' 0\.1"):
+        found = robot.inverse_kinematics(tasks=goals)
+    np.testing.assert_allclose(
+        robot.frame_pose(found.q, "flange")[:3, 3], [0.4, 0.2, 0.5], atol=1e-6
+    )
+    assert not found.converged
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"target": [0, 0, 1]}, rd.SettingsError, "one of them"),
+        ({"target": [0, 0], "frame": "flange"}, rd.ShapeError, "expected a pose"),
+        ({"target": 2 * np.eye(4), "frame": "flange"}, rd.ShapeError, "no pose"),
+        ({"target": -np.eye(3), "frame": "flange"}, rd.ShapeError, "no rotation"),
+        ({"target": [0, 0, 1], "frame": "flange", "components": [3]}, rd.ShapeError, "0 to 2"),
+        ({"target": [0, 0, 1], "frame": "flange", "weight": 0}, rd.SettingsError, "above 0"),
+        ({"target": [0, 0, 1], "frame": "flange", "weight": [1, 2]}, rd.ShapeError, "or 3"),
+        ({"target": [0, 0, 1], "frame": "flange", "gain": 2}, rd.SettingsError, "at most 1"),
+        ({"target": [0, np.nan, 1], "frame": "flange"}, rd.ShapeError, "nan"),
+        ({"target": [0, 0, 1], "frame": "hand"}, rd.UnknownNameError, "flange"),
+        ({"target": [0, 0, 1], "frame": ("flange", "hand")}, rd.UnknownNameError, "hand"),
+        ({"target": [0, 0], "quantity": "posture"}, rd.ShapeError, r"\(6,\)"),
+        ({"target": {"hand": 0.0}, "quantity": "posture"}, rd.UnknownNameError, "hand"),
+    ],
+)
+def test_what_is_no_task_is_refused(given, error, said):
+    robot = rd.load("puma560")
+    with pytest.raises(error, match=said):
+        robot.velocity_for([rd.Task(**given)], robot.neutral(), dt=DT)
+
+
+def test_arguments_are_checked():
+    robot = rd.load("puma560")
+    q = robot.neutral()
+    task = rd.Task([0, 0, 1], frame="flange")
+    for tasks in ([], [[]]):
+        with pytest.raises(rd.ShapeError, match="one task at least"):
+            robot.velocity_for(tasks, q, dt=DT)
+    with pytest.raises(rd.SettingsError, match="dt is 0"):
+        robot.velocity_for(task, q, dt=0.0)
+    with pytest.raises(rd.SettingsError, match="goes with q0="):
+        robot.inverse_kinematics({"flange": np.eye(4)}, tasks=task)
+    with pytest.raises(rd.SettingsError, match="momentum"):
+        robot.inverse_kinematics(tasks=rd.Task(np.zeros(6), quantity="momentum"))
