@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,8 +19,8 @@ from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.control.tracing import Trace, steps_between
-from robodyn.symbolic.scalar import Scalar, where
-from robodyn.tolerances import SAMPLE_TIME_ROUNDING
+from robodyn.symbolic.scalar import Scalar, SymbolArray, where
+from robodyn.tolerances import SAME_TIME, SAMPLE_TIME_ROUNDING
 
 from ..support.gains import checked_call, state_of
 from ..support.symbols import is_symbolic
@@ -27,9 +28,6 @@ from ..wrappers import wrapping
 
 #: Most results that machine code has on their way.
 MAX_PENDING = 64
-
-#: In how many parts more than needed a period may be cut so that its delay is some of them.
-MOST_PARTS = 1000
 
 #: What one number in a state may be.
 NUMBERS = (Scalar, int, float, np.number, np.bool_)
@@ -39,16 +37,18 @@ NUMBERS = (Scalar, int, float, np.number, np.bool_)
 class Sampled:
     """Another controller as a digital one with a sample period, a delay and encoders.
 
-    It samples the robot at the instants 0, ``period``, 2 ``period``, ..., and the resulting forces
-    act ``delay`` later, until the next result does; before the first one, nothing acts. In a
-    simulation it samples and acts at the first step that is not earlier.
+    It samples the robot at the instants 0, ``period``, 2 ``period``, ..., and first of all where
+    its motion starts, and the resulting forces act ``delay`` later, until the next result does;
+    before the first one, nothing acts. A simulation ends steps at all of these instants, whatever
+    its step is, and records samples at its own. Where controllers have different rates in each
+    other, the inner ones are sampled at instants of the outer ones.
 
     Attributes
     ----------
     controller : callable
         ``tau = controller(t, q, v)``, called with the instant of the sample.
     period : float [s]
-        Zero: at every step.
+        Zero: at every step; then forces act at the first step that is not earlier than they should.
     delay : float [s]
     quantum : float or array_like, shape (nv,) [rad, m]
         What positions are rounded to a multiple of, as an encoder does: the same for all joints, or
@@ -57,6 +57,14 @@ class Sampled:
         What speeds are rounded to a multiple of.
     robot : Robot, optional
         Needed where there are quaternions among positions. Default: that of the controller.
+    wrap : float or array_like, shape (nv,) [rad, m]
+        Range after which encoders begin again: positions are read from ``-wrap / 2`` on to below
+        ``wrap / 2``. 2 pi for an absolute encoder of one turn. Zero: they count on.
+    dropped : float
+        Part of the samples that are lost on their way, 0 to below 1: forces stay what they were.
+        The first one is not lost.
+    seed : int
+        Which samples these are: the same for the same seed, whatever the motion.
 
     Raises
     ------
@@ -84,6 +92,9 @@ class Sampled:
     quantum: ArrayLike = 0.0
     velocity_quantum: ArrayLike = 0.0
     robot: Any = None
+    wrap: ArrayLike = 0.0
+    dropped: float = 0.0
+    seed: int = 0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -92,7 +103,7 @@ class Sampled:
             given = getattr(self, name)
             if not 0.0 <= given < math.inf:
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
-        for name in ("quantum", "velocity_quantum"):
+        for name in ("quantum", "velocity_quantum", "wrap"):
             given = numbers(name, getattr(self, name))
             if given.ndim > 1 or not ((given >= 0.0) & (given < math.inf)).all():
                 raise SettingsError(
@@ -100,6 +111,13 @@ class Sampled:
                 )
             kept = given.copy() if given.ndim else float(given)
             object.__setattr__(self, name, kept)
+        if not 0.0 <= self.dropped < 1.0 or (self.dropped and not self.period):
+            raise SettingsError(
+                f"dropped is {self.dropped!r}, expected a part of the samples, 0 to below 1, and "
+                "zero without a period"
+            )
+        if not 0 <= self.seed < 2**128:
+            raise SettingsError(f"seed is {self.seed!r}, expected a whole number, 0 to 2^128 - 1")
 
     @property
     def symbolic(self) -> bool:
@@ -109,29 +127,20 @@ class Sampled:
     @property
     def why_no_code(self) -> str | None:
         """Why it is no code of itself, whatever its controller is; ``None`` if it can be."""
-        if not (np.any(self.quantum) or np.any(self.velocity_quantum)):
+        if not (np.any(self.quantum) or np.any(self.velocity_quantum) or np.any(self.wrap)):
             return None
         return (
-            "the rounding of encoders (quantum, velocity_quantum) has no code: leave it out, as "
-            "positions that a real encoder gives are rounded already"
+            "the rounding of encoders (quantum, velocity_quantum, wrap) has no code: leave it out, "
+            "as positions that a real encoder gives are rounded already"
         )
 
-    def uneven(self, step: float) -> str | None:
-        """What steps of a simulation [s] make of its instants, if they are others than it says."""
-        asked = {"period": self.period, "delay": self.delay}
-        wrong = [name for name, given in asked.items() if not _is_part(step, given)]
-        if not wrong:
-            return None
-        whole = self.period or self.delay
-        first = math.ceil(whole / step)
-        tried = (whole / n for n in range(first, first + MOST_PARTS))
-        fitting = (x for x in tried if all(_is_part(x, given) for given in asked.values()))
-        advice = next((f"step={x:.6g}" for x in fitting), "a step that is part of both")
-        return (
-            f"{type(self).__name__} has a {wrong[0]} of {asked[wrong[0]]:.6g} s, of which steps of "
-            f"{step:.6g} s are no part: it samples and acts at the first step that is not earlier; "
-            f"take {advice}"
-        )
+    def instants(self, start: float, stop: float) -> FloatArray:
+        """When it samples and acts from one time to another [s], for simulations."""
+        if not self.period:
+            return np.zeros(0)
+        first = math.ceil(start / self.period - SAMPLE_TIME_ROUNDING)
+        ticks = self.period * np.arange(first, stop // self.period + 1.0)
+        return np.concatenate([ticks, [start + self.delay], ticks + self.delay])
 
     @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -148,72 +157,123 @@ class Sampled:
 
     def _read(self, q: FloatArray, nv: int) -> FloatArray:
         """Positions as encoders read them."""
-        if not np.any(self.quantum) or q.shape[-1] == nv:
-            return _rounded(q, self.quantum)
-        if not isinstance(self.robot, Robot):
-            raise ShapeError(
-                f"q has {q.shape[-1]} numbers and v {nv}: which of them are quaternions, that no "
-                "encoder reads? Give Sampled robot=, whose coordinates they are",
-                name="robot",
-            )
-        state_of(self.robot, q, np.zeros(nv))
-        by_speed = np.broadcast_to(self.quantum, nv)
-        quantum = np.zeros(q.shape[-1])
-        for joint in (self.robot.joints[name] for name in self.robot.joint_names):
-            turning = 4 if joint.kind.coordinates.quaternion else 0
-            read = slice(joint.q.start, joint.q.stop - turning)
-            quantum[read] = by_speed[joint.v][: read.stop - read.start]
-        return _rounded(q, quantum)
+        given = [self.quantum, self.wrap]
+        if (np.any(self.quantum) or np.any(self.wrap)) and q.shape[-1] != nv:
+            if not isinstance(self.robot, Robot):
+                raise ShapeError(
+                    f"q has {q.shape[-1]} numbers and v {nv}: which of them are quaternions, that "
+                    "no encoder reads? Give Sampled robot=, whose coordinates they are",
+                    name="robot",
+                )
+            state_of(self.robot, q, np.zeros(nv))
+            given = [_of_positions(self.robot, each) for each in given]
+        return _wrapped(_rounded(q, given[0]), given[1])
 
     def initial_state(self, sample: ControllerSample) -> State:
         """No sample taken, and no result on its way."""
-        sample = self._seen(sample)
-        inner, zeros = (
-            {INNER: wrapping.initial_state_of(self.controller, sample)},
-            np.zeros(sample.v.shape),
-        )
-        trace, pending = getattr(sample.t, "trace", None), 0
+        sample, trace = self._seen(sample), getattr(sample.t, "trace", None)
+        zeros = np.zeros(sample.v.shape)
+        own = {INNER: wrapping.initial_state_of(self.controller, sample)}
         if trace is not None and trace.step is not None:
-            return {"results": np.zeros((self._steps_late(trace.step) + 1, *zeros.shape)), **inner}
-        if trace is not None:  # as many as there may be, of which those to come are without effect
-            pending = self._plan(trace).most
-        results = {"times": np.zeros(pending), "results": np.zeros((pending, *zeros.shape))}
-        return {"count": -1.0, **results, "sampled": sample.t, "impulse": zeros, **inner}
+            return {"results": np.zeros((self._steps_late(trace.step) + 1, *zeros.shape)), **own}
+        most = 0 if trace is None else self._most(trace)
+        results = {"times": np.zeros(most), "results": np.zeros((most, *zeros.shape))}
+        return {"count": -1.0, **results, "sampled": sample.t, "impulse": zeros, **own}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
-        """Forces; how many samples it should have taken, when it did, and results on their way."""
-        trace, slack = getattr(sample.t, "trace", None), self._slack
+        """Forces; the number of its latest sample, when it was, and results on their way."""
+        trace = getattr(sample.t, "trace", None)
         if trace is not None and trace.step is not None:
             return self._at_steps(sample, trace.step, state)
-        impulse, taken = state["impulse"] + sample.impulse, True
-        kept, h, most = {**state, "impulse": impulse}, sample.t - state["sampled"], None
+        impulse, t = state["impulse"] + sample.impulse, sample.t
+        kept, number, taken = {**state, "impulse": impulse}, state["count"] + 1.0, True
+        h, most = t - state["sampled"], None if trace is None else len(state["times"])
+        if self.period:
+            number = self._number(t) if trace is None else self._symbol(t)
+            taken = number > state["count"]
         if trace is not None:
-            taken, due, h, most = self._planned(sample, trace)
-        else:
-            due = _due(sample.t, self.period, slack) if self.period else state["count"] + 1
-            taken = bool(due > state["count"])
-        if taken is not False:
+            h = self._interval(sample, trace)
+        if trace is not None or taken:
             own = self._seen(sample)._replace(h=h, impulse=impulse)
             tau, inner = wrapping.update_of(self.controller, own, _copied(state[INNER]))
             results = np.array([tau, *state["results"]][:most])
-            new = {"count": due, "times": np.array([sample.t, *state["times"]][:most])}
-            new |= {"results": results, "sampled": sample.t, "impulse": 0.0 * impulse, INNER: inner}
-            kept = _chosen(taken, new, kept)
-        acts = [at + self.delay <= sample.t + slack for at in kept["times"]]
+            new = {"count": number, "times": np.array([t, *state["times"]][:most])}
+            new |= {"results": results, "sampled": t, "impulse": 0.0 * impulse, INNER: inner}
+            kept = _chosen(taken, new, kept) if trace is not None else new
+        acts = [at + self.delay <= t + self._slack(t) for at in kept["times"]]
         tau = np.zeros(sample.v.shape)
         for acting, result in zip(acts[::-1], kept["results"][::-1], strict=True):
             tau = where(acting, result, tau)
         if trace is not None:  # what is no number is asked of Python now, not when it acts
-            tau = where(kept["results"][0] ** 2 >= 0.0, tau, np.nan)
+            tau = where(kept["results"][0].view(SymbolArray) ** 2 >= 0.0, tau, np.nan)
         else:  # those before the one that acts are done with
             needed = acts.index(True) + 1 if True in acts else len(acts)
             kept |= {name: kept[name][:needed] for name in ("times", "results")}
         return tau, kept
 
-    @property
-    def _slack(self) -> float:
+    def _slack(self, t: Any) -> Any:
         """By how much earlier an instant counts as one at which it is due [s]."""
-        return SAMPLE_TIME_ROUNDING * max(self.period, self.delay)
+        return SAMPLE_TIME_ROUNDING * max(self.period, self.delay) + SAME_TIME * t
+
+    def _number(self, t: Any) -> Any:
+        """Number of the latest sample until a time [s], or until each of many, that is not lost."""
+        number = np.floor((t + self._slack(t)) / self.period)
+        return self._kept(number) if self.dropped else number
+
+    def _symbol(self, t: Any) -> Any:
+        """The same of the time while it is traced."""
+
+        def numbered(t: Any) -> tuple[FloatArray]:
+            return (np.asarray(self._number(t)),)
+
+        return t.sampled("sampled", numbered, (self,), numbered)[0][()]
+
+    def _kept(self, number: Any) -> Any:
+        """The latest sample, that is not lost, until one with a number, or each of many."""
+        most = int(np.max(number, initial=0))
+        latest = _latest_kept(self.seed, self.dropped, 1 << most.bit_length())
+        return latest[np.maximum(number, 0.0).astype(int)]
+
+    def _interval(self, sample: ControllerSample, trace: Trace) -> Any:
+        """In symbols: the time since the sample before, zero at the first one.
+
+        Raises
+        ------
+        Untraceable
+            If samples come from another controller with a period of its own.
+        """
+        if getattr(sample.h, "intervals", steps_between) is not steps_between:
+            raise Untraceable
+        if not self.period:
+            return sample.h
+
+        def intervals(times: FloatArray, first: int, stop: int) -> FloatArray:
+            start, number = float(times[0]), self._number(times[first:stop])
+            before = self._kept(number - 1.0) if self.dropped else number - 1.0
+            since = np.minimum(number - before, number - start / self.period) * self.period
+            return np.where(number > self._number(start), since, 0.0)
+
+        return trace.interval(intervals)
+
+    def _most(self, trace: Trace) -> int:
+        """The most results that are on their way at once in a motion whose instants are known.
+
+        Raises
+        ------
+        Untraceable
+            If they are not known, and for more than machine code can carry.
+        """
+        if self.period:
+            most = math.floor(self.delay / self.period) + 2  # one more where it starts between two
+        elif trace.times is None or not len(trace.times):
+            raise Untraceable
+        else:
+            t = trace.times
+            due = np.searchsorted(t + self.delay, t + self._slack(t), side="right")
+            most = int((np.arange(1, len(t) + 1) - due).max()) + 1
+        if most > MAX_PENDING:
+            raise Untraceable
+        return most
 
     def _steps_late(self, step: float) -> int:
         """Steps by which results act late, where samples come at equal steps [s].
@@ -223,6 +283,11 @@ class Sampled:
         SettingsError
             If the controller in it is sampled at other times.
         """
+        if self.dropped:
+            raise SettingsError(
+                "samples of Sampled are dropped by its seed: a function at equal steps is called "
+                "with those that are there; leave dropped= out"
+            )
         if self.period and abs(self.period - step) > SAMPLE_TIME_ROUNDING * step:
             raise SettingsError(
                 f"the step is {step:.6g} s, and {type(self).__name__} has a period of "
@@ -238,30 +303,6 @@ class Sampled:
         results = np.zeros((self._steps_late(step) + 1, len(tau_new)), object)
         results[0], results[1:] = tau_new, state["results"][:-1]
         return results[-1], {"results": results, INNER: inner}
-
-    def _plan(self, trace: Trace) -> _Plan:
-        """When it takes samples in a motion whose instants are known.
-
-        Raises
-        ------
-        Untraceable
-            If they are not known.
-        """
-        if trace.times is None or not len(trace.times):
-            raise Untraceable
-        return _plan(trace.times, self.period, self.delay, self._slack)
-
-    def _planned(self, sample: ControllerSample, trace: Trace) -> tuple[Any, Any, Any, int]:
-        """In symbols: whether it takes a sample, how many it should have taken, since when."""
-        if getattr(sample.h, "intervals", steps_between) is not steps_between:
-            raise Untraceable  # within another one with a period of its own
-        plan = self._plan(trace)
-
-        def of_samples(table: FloatArray) -> Callable[[FloatArray, int, int], FloatArray]:
-            return lambda times, first, stop: table[first:stop]
-
-        taken, due = trace.sample_signal("sampled", 2, of_samples(plan.rows))
-        return taken > 0.5, due, trace.interval(of_samples(plan.intervals)), plan.most
 
 
 def _chosen(taken: Any, new: Any, old: Any) -> Any:
@@ -296,55 +337,33 @@ def _copied(state: Any) -> Any:
     return state.copy() if isinstance(state, np.ndarray) else state
 
 
-class _Plan(NamedTuple):
-    """When a digital controller takes samples, at each of n instants.
-
-    Attributes
-    ----------
-    most : int
-        Samples whose results are on their way at once, the latest one counted.
-    rows : ndarray, shape (n, 2)
-        Whether it takes a sample, and how many it should have taken, before the first instant as
-        well.
-    intervals : ndarray, shape (n,) [s]
-        Since the sample before, where it takes one; zero at the first.
-    """
-
-    most: int
-    rows: FloatArray
-    intervals: FloatArray
+@lru_cache
+def _latest_kept(seed: int, dropped: float, count: int) -> FloatArray:
+    """The latest sample that is not lost, until each of so many, shape (count,)."""
+    lost = np.random.Generator(np.random.Philox(key=seed)).random(count) < dropped
+    lost[0] = False
+    number = np.arange(float(count))
+    return np.asarray(np.maximum.accumulate(np.where(lost, 0.0, number)))
 
 
-def _due(t: Any, period: float, slack: float) -> Any:
-    """How many samples it should have taken, but for the first one."""
-    return np.floor((t + slack) / period)
+def _of_positions(robot: Robot, each: ArrayLike) -> FloatArray:
+    """Numbers of all speeds, shape (nv,) or (), as those of coordinates; zero of quaternions."""
+    by_speed, found = np.broadcast_to(each, robot.nv), np.zeros(robot.nq)
+    for joint in (robot.joints[name] for name in robot.joint_names):
+        turning = 4 if joint.kind.coordinates.quaternion else 0
+        read = slice(joint.q.start, joint.q.stop - turning)
+        found[read] = by_speed[joint.v][: read.stop - read.start]
+    return found
 
 
-def _plan(t: FloatArray, period: float, delay: float, slack: float) -> _Plan:
-    """When a digital controller takes samples.
-
-    Raises
-    ------
-    Untraceable
-        If machine code cannot do it: there is no sample at once, or too much is on its way.
-    """
-    due = _due(t, period, slack) if period else np.arange(len(t), dtype=float)
-    taken = np.diff(due, prepend=-1.0) > 0.0
-    at = t[taken]
-    latest = np.cumsum(taken) - 1
-    acts = np.minimum(np.searchsorted(at + delay, t + slack, side="right") - 1, latest)
-    most = int((latest - np.maximum(acts, 0)).max(initial=0)) + 1
-    if not taken[0] or most > MAX_PENDING:
-        raise Untraceable
-    since = np.diff(at, prepend=at[0])
-    waiting = since[-1] if len(at) > 1 else 1.0  # of no sample: any that is not zero
-    rows = np.stack([taken, due], axis=1, dtype=float)
-    return _Plan(most, rows, np.where(taken, since[latest], waiting))
-
-
-def _is_part(step: float, whole: float) -> bool:
-    """Whether a time is a whole number of steps, or zero."""
-    return abs(round(whole / step) * step - whole) <= SAMPLE_TIME_ROUNDING * max(whole, step)
+def _wrapped(x: FloatArray, wrap: ArrayLike) -> FloatArray:
+    """Numbers between ``-wrap / 2`` and ``wrap / 2``; of zero: as they are."""
+    each = np.asarray(wrap)
+    if not each.any():
+        return x
+    some = np.where(each, each, 1.0)
+    found: FloatArray = np.where(each, x - some * np.floor(x / some + 0.5), x)
+    return found
 
 
 def _rounded(x: FloatArray, quantum: ArrayLike) -> FloatArray:

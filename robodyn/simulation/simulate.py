@@ -16,7 +16,7 @@ from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import warn_of_passage
-from robodyn.simulation.control.callbacks import check_controller, warn_of_samples
+from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
@@ -74,7 +74,8 @@ def simulate(
         Start. Default: neutral, at rest. Speeds of a linkage have to fit its loops, see
         `Robot.consistent_velocity`; where joints are driven, all others follow them.
     duration, step : float [s]
-        The last step is shortened if the duration is no multiple of the step.
+        The last step is shortened if the duration is no multiple of the step. Steps also end at
+        instants of a digital controller (`robodyn.controllers.Sampled`), which are no samples.
     base : callable, optional
         Time -> `BaseMotion`, for a robot with a moving base: a `BasePath` or any function.
     controlled : mapping of joint name to JointPath or callable
@@ -140,8 +141,6 @@ def simulate(
         If joints leave their limits; see ``limits``.
     EnergyWarning
         If energy does not add up, as steps were too long for the integrator.
-    SampleWarning
-        If a digital controller cannot sample when its period says, as steps end elsewhere.
 
     Returns
     -------
@@ -239,8 +238,6 @@ def rollout(
     -----
     LimitWarning
         As in `simulate`.
-    SampleWarning
-        As in `simulate`.
     EnergyWarning
         As in `simulate`. Of more than 64 motions, some are looked at: every so many, the first one
         among them.
@@ -302,7 +299,6 @@ def _simulated(
     q, v = arguments.start_of_rows(robot, q, v)
     times = arguments.step_times(duration, step)
     path = arguments.base_path(base, times)
-    warn_of_samples(controller, step)
     driven = driven_joints(robot, controlled, locked, times)
     along, names = by_name("controlled", controlled), named_alone("locked", locked)
     mode = Mode(robot, controller, path, along, names, driven, driven, robot)

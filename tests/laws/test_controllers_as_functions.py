@@ -178,7 +178,7 @@ def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called():
     controller = ComputedTorque(robot, smooth(robot))
     times = np.linspace(0.0, 0.1, 101)
     assert not compile_controller(robot, Sampled(controller, 0.01), times).is_function
-    assert compile_controller(robot, Sampled(controller, 0.01)) is None
+    assert not compile_controller(robot, Sampled(controller, 0.01)).is_function
     assert compile_controller(robot, lambda t, q, v: -v) is None
 
 

@@ -300,6 +300,8 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "delay": Row(0.0, w.number),
         "quantum": Row(0.0, w.level),
         "velocity_quantum": Row(0.0, w.level),
+        "wrap": Row(0.0, w.level),
+        "dropped": Row(0.0, w.number),
         "least": Row(0.02, w.number),
         "start": Row(None, w.anything),
         "motion": Row(0, w.count),

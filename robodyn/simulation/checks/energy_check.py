@@ -159,7 +159,7 @@ def _unexplained(
     part, rounding, at_rest = limits
     work = np.concatenate([x.work(middles) for x in blocks_of(motion)])
     done = np.abs(work).sum(axis=0)
-    if every > 1 and (done > 0.1 * part * stored).any():
+    if every > 1 and ((done > 0.1 * part * stored).any() or motion.tau[-1].any()):
         return None
     gained = np.diff(energy, axis=0) - work
     gained[np.diff(motion.t) <= 0.0] = 0.0  # events explain jumps of speeds

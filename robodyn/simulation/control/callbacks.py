@@ -11,14 +11,12 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import is_masked, sum_of_squares
-from robodyn.caller import warn
-from robodyn.errors import SampleWarning, ShapeError
+from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import (
     ControllerSample,
     State,
     StatefulController,
-    nested_controllers,
 )
 from robodyn.simulation.loads.column_names import speed_names
 
@@ -173,16 +171,3 @@ def shown_briefly(given: Any) -> str:
     """What was given, in at most 60 characters."""
     text = " ".join(repr(given).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def warn_of_samples(controller: Any, step: float) -> None:
-    """Warn once of a controller that says that steps [s] do not end at its instants.
-
-    It has a method ``uneven``, as `robodyn.controllers.Sampled`.
-    """
-    for own in nested_controllers(controller):
-        uneven = getattr(own, "uneven", None)
-        reason = uneven(step) if callable(uneven) else None
-        if reason:
-            warn(SampleWarning(reason))
-            return

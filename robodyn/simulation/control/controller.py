@@ -25,6 +25,12 @@ A state is a mapping from names to numbers, arrays, and lists, tuples and mappin
 ``recorded`` names those of its entries that a trajectory keeps. A controller around another one
 holds that as its attribute ``controller``, and its state under the name ``"controller"``.
 
+A simulation ends steps also at the instants that a controller asks for, by a method
+``instants(start, stop)`` that returns them, as those at which a digital one samples and acts::
+
+    def instants(self, start, stop):
+        return np.arange(start, stop, 0.002)
+
 A controller with ``symbolic = True`` does nothing but arithmetic. It is called with symbols once,
 and becomes machine code.
 """
@@ -38,9 +44,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import named
+from robodyn.arrays import checked, named
 from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.tracing import SymbolicInterval
+from robodyn.tolerances import SAME_TIME
 
 #: A controller without a state: (t, q, v) -> tau.
 ControlFunction: TypeAlias = Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -176,6 +183,24 @@ def nested_controllers(controller: Any) -> Iterator[Any]:
     while controller is not None:
         yield controller
         controller = getattr(controller, "controller", None)
+
+
+def with_instants(controller: Any, times: FloatArray) -> FloatArray:
+    """Ends of steps, shape (n,) [s], with the instants for which a controller asks among them.
+
+    Of controllers in each other the outermost that asks is heard: it calls those within.
+    """
+    own = next((x for x in nested_controllers(controller) if hasattr(x, "instants")), None)
+    if own is None or len(times) < 2:
+        return times
+    given = own.instants(float(times[0]), float(times[-1]))
+    asked = np.sort(checked("instants", given, None))
+    asked = asked[(asked > times[0]) & (asked < times[-1])]
+    after = np.searchsorted(times, asked)
+    apart = np.minimum(np.abs(times[after] - asked), np.abs(asked - times[after - 1]))
+    apart = np.minimum(apart, np.diff(asked, prepend=-np.inf))
+    asked = asked[apart > SAME_TIME * abs(float(times[-1]))]
+    return np.sort(np.concatenate([times, asked])) if len(asked) else times
 
 
 def recorded_entries(controller: Any) -> list[tuple[str, tuple[str, ...]]]:

@@ -20,6 +20,7 @@ from robodyn.simulation.control.controller import (
     Stateless,
     recorded_entries,
     stateful,
+    with_instants,
 )
 from robodyn.simulation.control.recorded_states import StateLog
 from robodyn.simulation.control.state_layout import has_numbers
@@ -28,7 +29,8 @@ from robodyn.simulation.control.state_layout import has_numbers
 class RunningController:
     """A controller with its state in one motion, of one robot or of many at once.
 
-    times (n,) [s]: All times at which it is sampled, where they are known.
+    times (n,) [s], optional: Ends of all steps, where they are known; as an attribute, all times at
+        which it is sampled, those of `with_instants`.
     batch: The controller is called with one more leading axis of length one, as it is written for
         many motions.
     given: The controller as the user gave it.
@@ -48,7 +50,8 @@ class RunningController:
     ) -> None:
         callbacks.check_controller(controller)
         self.given, self.controller = controller, stateful(controller)
-        self._robot, self._times, self._batch = robot, times, batch
+        self._robot, self._batch = robot, batch
+        self.times = None if times is None else with_instants(controller, times)
         self.log = StateLog(recorded_entries(controller))
         self.state: State | None = None
         self._function = self.controller.function if type(self.controller) is Stateless else None
@@ -59,7 +62,7 @@ class RunningController:
     @cached_property
     def compiled(self) -> CompiledController | None:
         """The controller as machine code; ``None`` if there is none."""
-        return compile_controller(self._robot, self.given, self._times)
+        return compile_controller(self._robot, self.given, self.times)
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Sample the controller: forces, shape (..., nv) [N m, N]. Its state is updated.
@@ -80,7 +83,7 @@ class RunningController:
 
     def _updated_by_code(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray | None:
         """Forces by machine code; ``None`` where it returns NaN."""
-        compiled, times = self.compiled, self._times
+        compiled, times = self.compiled, self.times
         if compiled is None or times is None or compiled.is_function:
             return None
         k = int(np.searchsorted(times, t))
@@ -133,7 +136,7 @@ class RunningController:
         times (n,) [s]: Sample times of the machine code.
         k: The next one; the latest sample has to be at the one before.
         """
-        if times is not self._times or self._batch:
+        if times is not self.times or self._batch:
             return False
         if k == 0 or self.state is None:
             return k == 0 and self.state is None

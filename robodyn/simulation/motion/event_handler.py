@@ -162,7 +162,7 @@ class EventHandler:
             return
         now = self._now
         before, state = now.mode, now.mode.state(now.t, now.q, now.v)
-        left = np.append(now.t, now.times[now.times > now.t])
+        left = np.append(now.t, now.asked_times[now.asked_times > now.t])
         mode, q, v = before.changed(change, left, state)
         if change.held is None:  # changes by stops are already consistent
             jumped = change.q is not None or change.v is not None

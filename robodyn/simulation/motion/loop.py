@@ -37,7 +37,7 @@ class Motion:
     """
 
     def __init__(self, mode: Mode, options: MotionOptions) -> None:
-        self._times, self._report = options.times, options.report
+        self._report = options.report
         self._now = MotionState(mode, options)
         stops = _stop_events(self._now, options)
         self._events = EventHandler(self._now, options.events, stops)
@@ -49,10 +49,10 @@ class Motion:
 
     def run(self, q: FloatArray, v: FloatArray) -> Motion:
         """Simulate it from a state, and return it; a batch of states must have no events."""
-        last, k, reported = len(self._times) - 1, 0, 0
+        k = reported = 0
         with attaching_trajectory(self.so_far):
             self._start(q, v)
-            while k < last and not self._events.ended:
+            while k < (last := len(self._now.times) - 1) and not self._events.ended:
                 if k >= reported:
                     self._report(k / last)
                     reported = k + STEPS_PER_REPORT
@@ -73,7 +73,7 @@ class Motion:
         else:
             controller = now.mode.controller, now.limits
             self._recorded = RecordedSteps(
-                motion, now.stepper, *controller, self._times, now.records, now.broken
+                motion, now.stepper, *controller, now.times, now.records, now.broken
             )
 
     # -- steps by machine code --------------------------------------------------------------------
@@ -89,13 +89,13 @@ class Motion:
         if not self._has_events or now.keep_next or now.sampled:
             return 0
         until = events.next_instant
-        if until <= self._times[k + 1] or not events.detector.sure_of_sides:
+        if until <= now.times[k + 1] or not events.detector.sure_of_sides:
             return 0
         steps, stop, before = self._speculative_steps(), k + 1, now.tau
         if steps is None:
             return 0
         if not steps.by_python:
-            stop = int(np.searchsorted(self._times, until)) - 1
+            stop = int(np.searchsorted(now.times, until)) - 1
         else:
             now.asked = now.forces()
             if not all_finite(now.asked):
@@ -121,7 +121,7 @@ class Motion:
         if motion is not None:
             held = [stop.speed for stop in mode.held]
             self._speculative = SpeculativeSteps(
-                motion, mode.controller, self._times, self._events.detector, held, now.let_act
+                motion, mode.controller, now.times, self._events.detector, held, now.let_act
             )
         return self._speculative
 
@@ -133,18 +133,18 @@ class Motion:
         if count == 1:
             record.add(now.t, *(x[0] for x in samples))
         else:
-            record.extend(self._times[k : k + count], *samples)
-        now.move(float(self._times[k + count]), steps.q[count].copy(), steps.v[count].copy())
+            record.extend(now.times[k : k + count], *samples)
+        now.move(float(now.times[k + count]), steps.q[count].copy(), steps.v[count].copy())
 
     # -- steps with numbers -----------------------------------------------------------------------
 
     def _step(self, k: int) -> int:
         """Do one step with numbers from an instant on, with all events in it."""
-        now, events, end = self._now, self._events, float(self._times[k + 1])
+        now, events = self._now, self._events
         events.let_act(now.sample_controller())
-        step = end - now.t
+        step = float(now.times[k + 1]) - now.t
         events.apply(events.due())
-        while not events.ended and now.t < end:
+        while not events.ended and now.t < (end := float(now.times[k + 1])):
             try:
                 now.record_sample()
                 found = self._step_to_event(min(events.next_instant, end), step)

@@ -23,14 +23,15 @@ from robodyn.tolerances import SAME_TIME
 class MotionState:
     """A motion at its present instant.
 
-    times (n,) [s]: All instants between steps.
-    interval [s]: Length of a step.
+    times (n,) [s]: All instants between steps: those asked for, and those of the controller.
+    interval [s]: Length of a step that was asked for.
     mode: The present mode.
     stepper, free: Of its robot, with the joints that stops hold, and with these joints free.
     q, v, tau (..., nq), (..., nv), (..., nv): The state, and the forces of the controller until it
         is sampled again.
     sampled: The state is recorded.
     keep_next: The next sample is kept regardless of ``every``.
+    asked_times (n,) [s]: Those of these instants that were asked for.
     asked (..., nv), or None: Forces of the controller sampled at this instant, which do not act
         yet.
     broken: Those of a rollout that have broken down: they stand where they started.
@@ -46,7 +47,7 @@ class MotionState:
 
     def __init__(self, mode: Mode, options: MotionOptions) -> None:
         self.times = times = options.times
-        self._options = options
+        self._options, self.asked_times, self._ahead = options, times, times
         self.interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
         self.t = float(times[0])
         self.tau = np.zeros((*options.batch, mode.robot.nv), options.dtype)
@@ -81,6 +82,22 @@ class MotionState:
     def _watch_controller(self) -> None:
         if self.mode.controller is not None:
             self.records.current.controller_states.watch(self.mode.controller.log)
+        self._end_steps_at_its_instants()
+
+    def _end_steps_at_its_instants(self) -> None:
+        """Let the steps from here on end at the instants of the present controller, too."""
+        own = self.mode.controller
+        ahead = self.asked_times if own is None or own.times is None else own.times
+        if self.t == self.times[0]:
+            self.times = ahead
+        elif ahead is not self._ahead:
+            done = self.times[self.times <= self.t]
+            self.times = np.concatenate([done, ahead[ahead > self.t]])
+        self._ahead = ahead
+        between = np.zeros(0)
+        if self.times is not self.asked_times:
+            between = self.times[~np.isin(self.times, self.asked_times)]
+        self.records.current.between = between
 
     def compiled(self, with_controller: bool, tabled: int | None = None) -> CompiledMotion | None:
         """The motion from here on as machine code; ``None`` if there is none of it.

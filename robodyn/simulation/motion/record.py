@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
@@ -46,6 +46,8 @@ class Record:
     to, optional: A folder to which samples are written during the motion.
     dtype: Type of all samples but their times.
     shape: Leading axes of a state.
+    between (n,) [s]: Instants, in order, at which steps end because of a controller, which are none
+        of those asked for and no samples; the caller sets it.
     events: Events in the order of time; the caller appends to it.
     controller_states: Recorded states of controllers; the caller adds controllers to it.
     Raises ShapeError: For example if the samples do not fit into memory.
@@ -70,7 +72,7 @@ class Record:
                 given=every,
             )
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
-        self.shape = batch
+        self.shape, self.between = batch, np.zeros(0)
         self.events: list[EventRecord] = []
         self.controller_states = RecordedStates()
         self._every, self._steps = min(int(every), LARGEST_COUNT), 0
@@ -119,16 +121,16 @@ class Record:
         times[k] = t
         for column, x in zip(states, (q, v, a, tau), strict=True):
             column[k] = x
-        self._behind = not keep and self._steps % self._every != 0
+        counted = not keep and bool(self._are_steps(np.array([t]))[0])
+        self._behind = not keep and not (counted and self._steps % self._every == 0)
         self._kept += not self._behind
-        self._steps += not keep
+        self._steps += counted
 
     def extend(
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Add the samples of some steps."""
-        n = len(t)
-        chosen = (self._steps + np.arange(n)) % self._every == 0
+        n, chosen = len(t), self._chosen(t)
         behind = n > 0 and not chosen[-1]
         chosen[n - 1 :] = True
         rows = np.flatnonzero(chosen)
@@ -142,14 +144,33 @@ class Record:
             first += len(own)
             self._behind = behind and first == len(rows)
             self._kept += len(own) - self._behind
-        self._steps += n
+        self._steps += int(self._are_steps(t).sum())
+
+    def _are_steps(self, t: FloatArray) -> Array:
+        """Which instants [s] are steps that were asked for."""
+        if not len(self.between):
+            return np.ones(len(t), bool)
+        nearest = np.minimum(np.searchsorted(self.between, t), len(self.between) - 1)
+        return np.asarray(self.between[nearest] != t)
+
+    def _chosen(self, t: FloatArray) -> Array:
+        """Which of the next instants [s] are those of samples, but for the last one."""
+        counted = self._are_steps(t)
+        number = self._steps + np.cumsum(counted) - 1
+        return np.asarray(counted & (number % self._every == 0))
 
     # -- samples that machine code writes -------------------------------------------------------
 
     @property
     def every(self) -> int:
-        """Steps from one sample to the next."""
-        return self._every
+        """The most steps from one sample to the next."""
+        return self._every + bool(len(self.between))
+
+    def of_samples(self, times: FloatArray) -> Array:
+        """Which instants of a whole motion [s] are those of samples."""
+        chosen = self._chosen(times)
+        chosen[-1] = True
+        return chosen
 
     def room(self) -> list[FloatArray]:
         """Arrays q, v, a and tau for the samples from the next one on, at least two."""
@@ -157,17 +178,10 @@ class Record:
             self._make_room()
         return [x[self._kept :] for x in self._columns[1:]]
 
-    def filled(self, t: FloatArray, steps: int, last: bool) -> None:
-        """Count the samples at ``t`` [s] that were written into `room` during ``steps`` steps.
-
-        ``last``: the last sample is that of the last of these steps.
-        """
-        n = len(t)
-        self._columns[0][self._kept : self._kept + n] = t
-        self._steps += steps
-        # a sample that ``every`` leaves out is replaced by the next one
-        self._behind = last and (self._steps - 1) % self._every != 0
-        self._kept += n - self._behind
+    def filled(self, t: FloatArray) -> None:
+        """Count the samples at ``t`` [s] that were written into `room`."""
+        self._columns[0][self._kept : self._kept + len(t)] = t
+        self._kept += len(t)
 
     def _make_room(self) -> None:
         if self._folder is None:

@@ -55,6 +55,8 @@ class RecordedSteps:
         self._by_python = controller is not None and motion.controller is None
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
         self._block = max(1, steps)
+        #: Number of samples before each instant, and of all.
+        self._before = np.concatenate([[0], np.cumsum(self._record.of_samples(times))])
         #: The present state and forces in the shape of the record, and all instants [s].
         self._q, self._v, self._tau = (
             x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v, motion.tau)
@@ -79,8 +81,7 @@ class RecordedSteps:
         except KeyboardInterrupt:  # in the midst of it, or when it had done all
             written = np.isfinite(rows.reshape(len(rows), len(self._motion.q), -1))
             missing = np.flatnonzero(~written[:, self._broken.others()].all(axis=(1, 2)))
-            every = self._record.every
-            self._done = (-(-k // every) + int(missing[0])) * every if len(missing) else stop
+            self._done = self._step_of(self._before[k] + missing[0]) if len(missing) else stop
             raise
         self._done = stop
         if final:
@@ -116,39 +117,33 @@ class RecordedSteps:
     def _find_room(self, first: int) -> None:
         """Set where machine code writes the samples from a step on."""
         self._first, self._room = first, self._record.room()
-        self._motion.samples(self._room, first, self._record.every)
+        self._motion.samples(self._room, first, self._before)
         compiled = self._motion.controller
         if compiled is not None:
             rows = len(self._room[0]), len(self._motion.q), compiled.layout.recorded_size
             self._states = np.empty(rows)
             self._motion.samples_of_controller(self._states)
-        before = -(-first // self._record.every)
         #: The step that there is no room for.
-        self._end = min(self._last, (before + len(self._room[0]) - 1) * self._record.every)
+        self._end = self._step_of(self._before[first] + len(self._room[0]) - 1)
 
     def _count(self, stop: int) -> None:
         """Count the samples before a step, after a check for singular postures."""
         if stop <= self._first:
             return
-        steps = np.arange(self._first, stop)
-        if self._record.every > 1:
-            kept = steps[(steps % self._record.every == 0) | (steps == self._last)]
-        else:
-            kept = steps
+        kept = self._first + np.flatnonzero(np.diff(self._before[self._first : stop + 1]))
         wrong, end = self._wrong(kept), None
         while wrong is not None and (end := self._end_of_wrong(kept, *wrong)) is None:
             wrong = self._wrong(kept)
         if wrong is not None:  # the motion ends there
             kept = kept[: wrong[0] + 1]
             stop = self._done = int(kept[-1]) + 1
-        last = bool(len(kept)) and int(kept[-1]) == stop - 1
-        steps_done, self._first = stop - self._first, stop
+        self._first = stop
         if self._motion.controller is not None and self._controller is not None:
             layout, rows = self._motion.controller.layout, self._states[: len(kept)]
             self._controller.log.extend_rows(
                 self._times[kept], rows, layout.recorded, self._record.shape
             )
-        self._record.filled(self._times[kept], steps_done, last)
+        self._record.filled(self._times[kept])
         if end is not None:
             self._refuse(end, float(self._times[kept[-1]]))
 
@@ -304,10 +299,13 @@ class RecordedSteps:
 
     def _row(self, k: int) -> int | None:
         """Index in the record of the sample at an instant; ``None`` if ``every`` leaves it out."""
-        left_out = k % self._record.every and k != self._last
+        left_out = self._before[k] == self._before[k + 1]
         return None if left_out else self._row_after(k)
+
+    def _step_of(self, sample: int) -> int:
+        """The instant of one of all samples, or the last one."""
+        return min(int(np.searchsorted(self._before, sample, side="right")) - 1, self._last)
 
     def _row_after(self, k: int) -> int:
         """Index in the record of the first sample from an instant on."""
-        every = self._record.every
-        return -(-k // every) - -(-self._first // every)
+        return int(self._before[k] - self._before[self._first])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.codegen import Function
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.programs.addresses import address_of
@@ -139,7 +139,7 @@ class CompiledMotion:
         block = min(n, BLOCK)
         of_q, of_v, single = self._code.room
         room = block * (of_q * nq + of_v * nv + single)
-        given.set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
+        given.set(nq=nq, nv=nv, robots=n, block=block, room=room)
         given.set(instants=len(self._code.instants))
         if self.controller is not None:
             given.set(state_size=self.controller.state_size)
@@ -173,15 +173,19 @@ class CompiledMotion:
             given.point("free_v", np.ascontiguousarray(driven.free, np.int64))
             given.set(driven_nq=len(coordinates), driven_nv=len(speeds), free_nv=len(driven.free))
 
-    def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
+    def samples(
+        self, arrays: Sequence[FloatArray], first: int = 0, rows: IntArray | None = None
+    ) -> None:
         """Set the arrays for samples from a step on: q, v, a and tau, shape (samples, [n,] ...).
 
-        They have the precision of the motion. A sample is recorded at every ``every``-th step of
-        the motion, and at the last one.
+        They have the precision of the motion. ``rows``, shape (instants + 1,): Number of samples
+        before each instant; default: a sample is recorded at each.
         """
         for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
             self._arguments.point(f"samples_{name}", x)
-        self._arguments.set(every=every, before=-(-first // every))
+        rows = np.arange(len(self._times) + 1) if rows is None else rows
+        self._arguments.point("rows", np.ascontiguousarray(rows, np.int64))
+        self._arguments.set(before=int(rows[first]))
 
     def samples_of_controller(self, array: FloatArray) -> None:
         """Set the array for the controller's recorded state, shape (samples, n, recorded)."""

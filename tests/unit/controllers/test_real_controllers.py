@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import robodyn as rd
 from robodyn.controllers import JointPD, Noisy, PointToPoint, Sampled, Saturated
-from robodyn.errors import SampleWarning, SettingsError, ShapeError
+from robodyn.errors import SettingsError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +108,10 @@ def test_noise_of_a_robot_with_quaternions():
         lambda: Sampled(clock, -1.0),
         lambda: Sampled(clock, 0.1, delay=np.inf),
         lambda: Sampled(clock, 0.1, quantum="fine"),
+        lambda: Sampled(clock, 0.1, wrap=-1.0),
+        lambda: Sampled(clock, 0.1, dropped=1.0),
+        lambda: Sampled(clock, 0.0, dropped=0.1),
+        lambda: Sampled(clock, 0.1, dropped=0.1, seed=-1),
         lambda: Noisy(clock, position=-0.1),
         lambda: Noisy(clock, velocity=[0.1, np.nan]),
         lambda: Noisy(clock, seed=-1),
@@ -121,29 +123,16 @@ def test_settings_that_make_no_sense(wrong):
         wrong()
 
 
-@pytest.mark.parametrize(
-    ("period", "delay", "step", "shorter"),
-    [
-        (0.002, 0.0, 0.0015, 0.001),
-        (0.002, 0.0, 0.003, 0.002),
-        (0.002, 0.0015, 0.001, 0.0005),
-        (0.0, 0.0015, 0.001, 0.00075),
-    ],
-)
-def test_steps_that_do_not_end_at_samples_are_told(double, period, delay, step, shorter):
-    law = Sampled(clock, period, delay=delay)
-    start = {"q0": [0.5, 0.0], "duration": 0.05}
-    with pytest.warns(SampleWarning, match="of which steps of") as told:
-        rd.simulate(double, Saturated(law, limits=100.0), step=step, **start)
-    assert len(told) == 1
-    assert str(told[0].message).endswith(f"take step={shorter}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SampleWarning)
-        run = rd.simulate(double, law, step=shorter, **start)
-        rd.simulate(double, Sampled(clock, 0.006, delay=0.004), step=0.0005, **start)
-    if period:  # the advice gives samples at the period
-        at = run.t[:-1][np.diff(run.tau[:-1, 1], prepend=np.nan) != 0]
-        np.testing.assert_allclose(np.diff(at)[1:], period, rtol=1e-9)
+def test_encoders_begin_again_after_their_range(double):
+    seen = []
+    turn = 2.0 * np.pi
+    law = Sampled(lambda t, q, v: seen.append(q) or 0.0 * v, 0.0, quantum=turn / 64, wrap=[turn, 0])
+    for angle in (-7.0, -np.pi, -0.1, np.pi, 3.2, 12.0):
+        law(0.0, np.array([angle, angle]), np.zeros(2))
+        counts = np.round(angle / turn * 64.0)
+        np.testing.assert_allclose(seen[-1][1], counts * turn / 64, atol=1e-12)
+        wrapped = (counts + 32) % 64 - 32
+        np.testing.assert_allclose(seen[-1][0], wrapped * turn / 64, atol=1e-12)
 
 
 def test_encoders_that_differ_from_joint_to_joint(double):

@@ -122,10 +122,9 @@ class _Writer:
     ) -> None:
         """Write the copy of a sample, if one is recorded at this instant."""
         code, table = self.code, self.table
-        every = table.number("every")
-        sampled = (k - (k / every) * every).equals(0) | k.equals(table.number("end"))
-        with code.when(sampled):
-            sample = (k + every - 1) / every - table.number("before")
+        rows = table.indices("rows")
+        with code.when(rows.get(k) < rows.get(k + 1)):
+            sample = rows.get(k) - table.number("before")
             row = sample * table.number("robots") + block.first
             for name, kind, width, source in (
                 ("samples_q", "q", block.nq, q),

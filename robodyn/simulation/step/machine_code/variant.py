@@ -7,25 +7,26 @@ from typing import NamedTuple
 from robodyn.literals import Precision
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 
-#: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
-#: of all, samples before those there is room for); robots, and most of them in a block; numbers of
-#: a block's room; instants of a step, and the step at which tables begin; driven coordinates and
-#: speeds, and free speeds; numbers of the state of a controller, and those that are recorded.
+#: Sizes; steps (from, to, whether the last instant is recorded, samples before those there is room
+#: for); robots, and most of them in a block; numbers of a block's room; instants of a step, and the
+#: step at which tables begin; driven coordinates and speeds, and free speeds; numbers of the state
+#: of a controller, and those that are recorded.
 NUMBERS = (
-    "nq", "nv", "first", "last", "final", "every", "end", "before", "robots", "block", "room",
-    "instants", "table", "driven_nq", "driven_nv", "free_nv", "state_size", "recorded",
+    "nq", "nv", "first", "last", "final", "before", "robots", "block", "room", "instants", "table",
+    "driven_nq", "driven_nv", "free_nv", "state_size", "recorded",
 )  # fmt: skip
 
 #: Functions of the robot, and memory of Python.
 FUNCTIONS = ("dynamics", "integrate", "rate", "corrections", "control", "allocate", "free")
 
-#: Instants; the state, which is carried on, and forces; samples; for each robot the step that it
+#: Instants, and how many samples are recorded before each; the state, which is carried on, and
+#: forces; samples; for each robot the step that it
 #: has come to, and whether it cannot go on; where driven positions, velocities, accelerations
 #: stand, tables of them, the free speeds; largest efforts; the state of the controller after its
 #: latest sample and before it, and the forces that acted until then; samples of that state.
 ARRAYS = (
-    "times", "q", "v", "tau", "samples_q", "samples_v", "samples_a", "samples_tau", "reached",
-    "stuck", "driven_q", "driven_v", "path_q", "path_v", "path_a", "free_v", "effort",
+    "times", "rows", "q", "v", "tau", "samples_q", "samples_v", "samples_a", "samples_tau",
+    "reached", "stuck", "driven_q", "driven_v", "path_q", "path_v", "path_a", "free_v", "effort",
     "controller_state", "controller_state_before", "applied", "samples_controller_state",
 )  # fmt: skip
 
