@@ -17,7 +17,7 @@ from robodyn.exporting.unit.unit import Step
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.closed_loop import ControlLaw, control_law
+from robodyn.simulation.control.closed_loop import ControlLaw, control_law_of
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.operations.instants import Duration, Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, step
@@ -68,7 +68,7 @@ def step_of(
     method, parts = explicit(integrator), _Procedures(robot, (), part, dtype)
     first, update, memory = None, None, 0
     if controller is not None:
-        law = control_law(robot, controller, step=h)
+        law = control_law_of(robot, controller, h, takes_readings=False)
         first, update, memory = control_of(law, part)
     close = parts.closing() if parts.closes else None
     return Step(h, integrator, close, parts.advance(method, h), first, update, memory)
