@@ -75,6 +75,7 @@ class OutputFeedback:
     """
 
     recorded: ClassVar[tuple[str, ...]] = ("position", "velocity", "innovation")
+    reads_sensors: ClassVar[bool] = True
 
     law: Controller
     estimator: Any

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.linalg import expm, solve_discrete_are
-from support.furuta import COUNTS, UP, encoders, furuta, upright
+from support.furuta import COUNTS, UP, by_pinocchio, encoders, furuta, upright
+from support.lqg_by_hand import ByHand, moved
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -30,36 +30,13 @@ def lqg(robot, dt=DT, unit=1.0):
     return OutputFeedback(LQR(robot, UP, STATE, EFFORT, dt=dt), estimator)
 
 
-class ByHand:
-    """The same controller from its own Riccati equations, of matrices by hand."""
-
-    def __init__(self, dt=DT, limit=np.inf):
-        self.limit = limit
-        A, B = upright()
-        whole = np.zeros((5, 5))
-        whole[:4, :4], whole[:4, 4:] = A, B
-        whole = expm(whole * dt)
-        self.A, self.B, self.C = whole[:4, :4], whole[:4, 4:], np.eye(2, 4)
-        S = solve_discrete_are(self.A, self.B, dt * STATE, dt * np.array([[EFFORT]]))
-        R = dt * EFFORT + self.B.T @ S @ self.B
-        self.K = np.linalg.solve(R, self.B.T @ S @ self.A)
-        P = np.eye(4)  # by the recursion of Riccati, until it stands
-        for _ in range(20_000):
-            self.L = P @ self.C.T @ np.linalg.inv(self.C @ P @ self.C.T + MEASUREMENT)
-            P = self.A @ (P - self.L @ self.C @ P) @ self.A.T + PROCESS
-        self.x = np.zeros(4)
-
-    def __call__(self, readings):
-        """Torque of the motor, with which the estimate goes on."""
-        x = self.x + self.L @ (readings - UP - self.C @ self.x)
-        u = np.clip(-self.K @ x, -self.limit, self.limit)
-        self.x = self.A @ x + self.B @ u
-        return u
+def by_hand(**options):
+    return ByHand(*upright(), STATE, EFFORT, PROCESS, MEASUREMENT, DT, UP, **options)
 
 
 def test_poles_are_those_of_the_law_and_of_the_filter():
     """The separation principle, with matrices by hand."""
-    law, hand = rd.control_law(furuta(), lqg(furuta()), step=DT), ByHand()
+    law, hand = rd.control_law(furuta(), lqg(furuta()), step=DT), by_hand()
     slopes = {x: law.update.jacobian(x) for x in ("encoders", "applied", "state")}
     n = law.update.inputs[-1].size
     at = 0.0, UP, np.zeros(2), law.first(0.0, UP)[1]
@@ -84,35 +61,11 @@ def test_poles_are_those_of_the_law_and_of_the_filter():
     assert np.abs(left).max() < 1e-4  # what is only recorded: zeros, several times
 
 
-def furuta_by_pinocchio():
-    """Rates of the pendulum, by Pinocchio."""
-    pin = pytest.importorskip("pinocchio")
-    from support.furuta import ARM_DAMPING, HINGE_DAMPING, URDF
-
-    model = pin.buildModelFromXML(URDF)
-    data, damping = model.createData(), np.array([ARM_DAMPING, HINGE_DAMPING])
-
-    def rates(x, u):
-        turns = np.concatenate([[np.cos(a), np.sin(a)] for a in x[:2]])
-        forces = np.array([u, 0.0]) - damping * x[2:]
-        return np.concatenate([x[2:], pin.aba(model, data, turns, x[2:], forces)])
-
-    return rates
-
-
-def moved(rates, x, u, h):
-    """A step of Runge and Kutta."""
-    a = rates(x, u)
-    b = rates(x + 0.5 * h * a, u)
-    c = rates(x + 0.5 * h * b, u)
-    d = rates(x + h * c, u)
-    return x + h / 6.0 * (a + 2.0 * b + 2.0 * c + d)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [np.inf, 0.06])
 def test_a_motion_is_that_of_another_simulation_and_another_controller(limit):
     """Also where forces are cut: the filter is told what acted."""
-    robot, rates, hand = furuta(), furuta_by_pinocchio(), ByHand(limit=limit)
+    robot, rates, hand = furuta(), by_pinocchio(), by_hand(limit=limit)
     x = np.array([0.05, np.pi + 0.04, 0.0, 0.1])
     law = Sampled(Saturated(lqg(robot), limit), DT)
     run = rd.simulate(robot, law, q0=x[:2], v0=x[2:], duration=1.0, step=1e-3)
@@ -121,7 +74,7 @@ def test_a_motion_is_that_of_another_simulation_and_another_controller(limit):
         u = hand(states[-1][:2])
         for _ in range(2):
             torques.append(u[0])
-            states.append(moved(rates, states[-1], u[0], 1e-3))
+            states.append(moved(rates, states[-1], u, 1e-3))
     found = np.hstack([run.q, run.v])
     assert np.abs(found[0] - found[-1]).max() > 0.05
     assert (np.abs(torques) == limit).sum() > (5 if limit < np.inf else -1)
@@ -201,10 +154,11 @@ def test_a_linkage_is_held_by_what_an_imu_shows(coordinates):
 KNOWN = {}
 
 
+@pytest.mark.slow
 def test_gains_along_a_motion_are_those_of_the_recursion():
     robot = furuta()
     swing = lambda t, q, v: np.array([0.03 * np.cos(4.0 * t), 0.0])  # noqa: E731
-    run = rd.simulate(robot, swing, q0=[0.0, 0.4], duration=0.2, step=DT)
+    run = rd.simulate(robot, swing, q0=[0.0, 0.4], duration=0.1, step=DT)
     models = robot.linearize(run.q, run.v, run.tau, outputs=["encoders"])
     found = KalmanFilter(models, PROCESS, MEASUREMENT, dt=DT, initial=1e-4)
     P = 1e-4 * np.eye(4)
@@ -220,6 +174,7 @@ def test_gains_along_a_motion_are_those_of_the_recursion():
         P = sampled.A @ P @ sampled.A.T + PROCESS
 
 
+@pytest.mark.slow
 def test_a_robot_is_kept_on_a_motion_by_its_encoders():
     robot = furuta()
     swing = lambda t, q, v: np.array([0.03 * np.cos(4.0 * t), 0.0])  # noqa: E731
@@ -246,7 +201,7 @@ def test_estimates_are_as_far_off_as_they_say():
 
     robot, seeds, steps = furuta(), 200, 400
     estimator, law = lqg(robot).estimator, rd.control_law(robot, lqg(robot), step=DT)
-    hand, rng = ByHand(), np.random.default_rng(7)
+    hand, rng = by_hand(), np.random.default_rng(7)
     shaken, shown = (np.linalg.cholesky(x) for x in (PROCESS, MEASUREMENT))
     before = estimator.sampled.A @ estimator.covariance @ estimator.sampled.A.T + PROCESS
     x = rng.normal(size=(seeds, 4)) @ np.linalg.cholesky(before).T

@@ -1,6 +1,7 @@
 """A Furuta pendulum: a driven arm turns about the vertical, and a pendulum hangs from its end."""
 
 import numpy as np
+import pytest
 
 import robodyn as rd
 
@@ -69,3 +70,17 @@ def upright():
     A[2:, :2], A[2:, 2:] = np.linalg.solve(M, pushes), np.linalg.solve(M, damps)
     B = np.concatenate([np.zeros(2), np.linalg.solve(M, [1.0, 0.0])])[:, None]
     return A, B
+
+
+def by_pinocchio():
+    """Rates of the state of the pendulum under a torque of its motor, by Pinocchio."""
+    pin = pytest.importorskip("pinocchio")
+    model = pin.buildModelFromXML(URDF)
+    data, damping = model.createData(), np.array([ARM_DAMPING, HINGE_DAMPING])
+
+    def rates(x, u):
+        turns = np.concatenate([[np.cos(a), np.sin(a)] for a in x[:2]])
+        forces = np.array([u[0], 0.0]) - damping * x[2:]
+        return np.concatenate([x[2:], pin.aba(model, data, turns, x[2:], forces)])
+
+    return rates

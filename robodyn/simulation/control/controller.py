@@ -178,6 +178,11 @@ def nested_controllers(controller: Any) -> Iterator[Any]:
         controller = getattr(controller, "controller", None)
 
 
+def reads_sensors(controller: Any) -> bool:
+    """Whether a controller, or one that it wraps, knows of the state what sensors show."""
+    return any(getattr(x, "reads_sensors", False) for x in nested_controllers(controller))
+
+
 def recorded_entries(controller: Any) -> list[tuple[str, tuple[str, ...]]]:
     """Names under which a trajectory records states, and the path to each within a state.
 
