@@ -3,6 +3,8 @@
 if __name__ != "robodyn.controllers":
     raise ImportError("this folder is the package robodyn.controllers: import it by that name")
 
+from .estimators.kalman_filter import KalmanFilter
+from .estimators.output_feedback import OutputFeedback
 from .laws.adaptive import Adaptive
 from .laws.admittance import Admittance
 from .laws.computed_torque import ComputedTorque
@@ -41,8 +43,10 @@ __all__ = [
     "GravityCompensation",
     "Impedance",
     "JointPD",
+    "KalmanFilter",
     "Noisy",
     "OperationalSpace",
+    "OutputFeedback",
     "PassivityBased",
     "Plan",
     "PointToPoint",

@@ -1598,10 +1598,10 @@ class Robot:
         inputs : names of joints, optional
             Joints whose forces are the inputs. Default: `actuated_joints`, in their order. Motors
             at joints that follow others keep their forces as the posture changes, not ``tau``.
-        outputs : names of joints or links, optional
+        outputs : names of joints, links or sensors, optional
             Joints and links whose displacements are the outputs: those of joints as `difference`
             defines them, those of links along and about the axes of the world at the link's origin.
-            Default: the state.
+            What sensors show, of those that are called as no joint or link is. Default: the state.
         dt : float, optional [s]
             Sampling time of a discrete model with a zero-order hold. Default: a continuous model.
         controlled, locked

@@ -14,11 +14,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
 from robodyn.model.virtual_work import joint_forces
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.state_space import Mode, StateSpace
-from robodyn.tolerances import ACTUATION_RANK, DECAYING_POLE, REST_ACCELERATION
+from robodyn.state_space import StateSpace
+from robodyn.tolerances import ACTUATION_RANK, REST_ACCELERATION
 
 from ..support.gains import checked_call, reduce_by_fields, state_of, weights
-from ..support.linear_feedback import StateError, linear_feedback, state_error
+from ..support.linear_feedback import StateError, lasting, linear_feedback, state_error
 from ..support.motor_torques import standing_forces, stands
 from ..support.plant import by_motors, motor_speeds
 from ..support.symbols import times
@@ -141,6 +141,11 @@ class LQR:
             return times(self.robot.actuation_matrix(q), u)
         return linear_feedback(motor_speeds(self.robot), nv, self.holding, -self.gains, x)
 
+    def nominal(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position (nq,), speeds and forces (nv,) where it leaves the robot alone, at a time."""
+        robot = self.robot
+        return self.rest, np.zeros(robot.nv), robot.actuation_matrix(self.rest) @ self.holding
+
 
 def _of_motors(robot: Robot, q: FloatArray, given: ArrayLike) -> FloatArray:
     """Given forces, of motors alone."""
@@ -223,14 +228,8 @@ def _regulator(
     return gains, 0.5 * (S + S.T)
 
 
-def _staying(model: StateSpace, modes: tuple[Mode, ...]) -> list[Mode]:
-    """Modes that do not decay by themselves."""
-    fastest = float(np.abs(model.poles).max(initial=1.0))
-    return [mode for mode in modes if mode.pole.real > -DECAYING_POLE * fastest]
-
-
 def _refuse_lost(robot: Robot, model: StateSpace) -> None:
-    lost = _staying(model, model.uncontrollable_modes())
+    lost = lasting(model, model.uncontrollable_modes())
     if lost:
         motors = ", ".join(name[4:] for name in model.inputs) or "none"
         raise ActuationError(
@@ -243,7 +242,7 @@ def _refuse_lost(robot: Robot, model: StateSpace) -> None:
 
 def _refuse_unseen(robot: Robot, model: StateSpace, Q: FloatArray) -> None:
     seen = replace(model, C=Q, D=np.zeros_like(model.B), outputs=())
-    unseen = _staying(model, seen.unobservable_modes())
+    unseen = lasting(model, seen.unobservable_modes())
     if unseen:
         raise ShapeError(
             f"state gives no weight to the mode {unseen[0].name!r} of {robot.name!r} with the pole "

@@ -24,6 +24,7 @@ from ..optimal.riccati import Forces, best_forces
 from ..support import linear_feedback
 from ..support.gains import checked_call, reduce_by_fields, state_of, weights
 from ..support.plant import motor_speeds
+from ..support.symbols import at_speeds
 from .lqr import LQR
 
 
@@ -129,6 +130,11 @@ class TimeVaryingLQR:
         q_ref, v_ref, tau, K = wanted
         error = self._error(q, v, q_ref, v_ref)
         return linear_feedback.linear_feedback(self._motors, self.robot.nv, tau, K, error)
+
+    def nominal(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position (nq,), speeds and forces (nv,) where it leaves the robot alone, at a time."""
+        q, v, tau, _ = self._wanted(t)
+        return q, v, at_speeds(self._motors, tau, self.robot.nv)
 
     def _forces(self) -> Forces:
         """The law of least cost near the motion."""

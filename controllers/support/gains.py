@@ -163,7 +163,14 @@ def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDA
     return gains
 
 
-def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = False) -> FloatArray:
+def weights(
+    name: str,
+    value: ArrayLike,
+    size: int,
+    of: str,
+    definite: bool = False,
+    kind: str = "weight",
+) -> FloatArray:
     """A matrix of weights, shape (size, size), of one for all, one for each, or a matrix.
 
     Parameters
@@ -175,6 +182,8 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
         The weighted quantity, for messages.
     definite : bool
         The matrix has to be positive definite.
+    kind : str
+        What each number on the diagonal is, for messages: a weight, or a variance.
 
     Raises
     ------
@@ -194,7 +203,7 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     full = np.array(given) if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
     if not np.isfinite(full).all() or not np.allclose(full, full.T, rtol=1e-10, atol=0.0):
         raise ShapeError(
-            f"{name} is {given.tolist()}, expected finite and symmetric weights",
+            f"{name} is {given.tolist()}, expected finite and symmetric {kind}s",
             name=name,
             given=value,
         )
@@ -204,7 +213,7 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     slack = EIGENVALUE_ZERO * max(most, 0.0) if given.ndim == 2 else 0.0
     if least < -slack or (definite and least <= slack):
         expected = "positive" if definite else "not negative"
-        of_what = "smallest eigenvalue" if given.ndim == 2 else "smallest weight"
+        of_what = "smallest eigenvalue" if given.ndim == 2 else f"smallest {kind}"
         raise ShapeError(
             f"{name} has the {of_what} {least:.3g}, expected all {expected}", name=name, given=value
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
+from robodyn.state_space import Mode, StateSpace
+from robodyn.tolerances import DECAYING_POLE
 
 from .symbols import at_speeds
 
@@ -63,3 +65,10 @@ def linear_feedback(
     error : ndarray, shape (..., n)
     """
     return at_speeds(motors, tau + error @ gains.T, nv)
+
+
+def lasting(model: StateSpace, modes: Iterable[Mode]) -> list[Mode]:
+    """Modes of a model that do not decay by themselves."""
+    rates = model.natural_frequencies
+    fastest = float(rates[np.isfinite(rates)].max(initial=1.0))
+    return [mode for mode in modes if mode.pole.real > -DECAYING_POLE * fastest]

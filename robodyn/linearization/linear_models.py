@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.closed_loops.rank.tangents import Tangent
+from robodyn.description.sensor import DescribedSensor
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
 from robodyn.linearization.local_dynamics import STEP, LoadCase, Local, LocalDynamics
@@ -63,15 +64,16 @@ class LinearModels:
         local = self._local.near(q, v, tau, around, chosen)
         moved = self._columns(inputs, local.controlled)
         S = self._expansion.speed_map(local.q)
-        B = local.B(self._forces(local.q, S, moved))
-        C, names = self._outputs(outputs, local.tangent, S, local.q, around.base)
+        forces = self._forces(local.q, S, moved)
+        B = local.B(forces)
+        C, D, names = self._outputs(outputs, local, forces, S, around.base)
         places = tuple(f"q:{x}" for x in self._labels(self._model, local.tangent.places))
         speeds = tuple(f"v:{x}" for x in self._labels(self._model, local.tangent.speeds))
         model = StateSpace(
             local.A + self._by_turned_motors(local),
             B,
             C,
-            np.zeros((*C.shape[:-1], len(moved))),
+            D,
             states=(*places, *speeds),
             inputs=tuple(f"tau:{x}" for x in self._labels(self._whole, moved, self._followers)),
             outputs=(*places, *speeds) if outputs is None else names,
@@ -190,24 +192,63 @@ class LinearModels:
     def _outputs(
         self,
         outputs: Iterable[str] | None,
-        tangent: Tangent,
+        local: Local,
+        forces: Array,
         S: Array,
-        q: Array,
         base: BaseMotion | None,
-    ) -> tuple[Array, tuple[str, ...]]:
-        """C, and names of its rows; none of them for the states themselves."""
-        places, speeds = len(tangent.places), len(tangent.speeds)
-        batch = tangent.by_place.shape[:-2]
+    ) -> tuple[Array, Array, tuple[str, ...]]:
+        """C, D, and names of their rows; none of them for the states themselves."""
+        tangent, names = local.tangent, list[str]()
+        places, count = len(tangent.places), len(tangent.places) + len(tangent.speeds)
+        batch, inputs = tangent.by_place.shape[:-2], forces.shape[-1]
         if outputs is None:
-            count = places + speeds
-            return np.broadcast_to(np.eye(count), (*batch, count, count)).copy(), ()
-        rows, names = [np.zeros((*batch, 0, places))], []
-        for name in named("outputs", outputs, "names of joints or links"):
-            part, found = self._displacement(name, S, q, base)
-            rows.append(part @ tangent.by_place)
+            C = np.broadcast_to(np.eye(count), (*batch, count, count)).copy()
+            return C, np.zeros((*C.shape[:-1], inputs)), ()
+        rows = [np.zeros((*batch, 0, count + inputs))]
+        for name in named("outputs", outputs, "names of joints, links or sensors"):
+            if name in self._sensors:
+                part, found = self._reading(name, local, forces, base)
+            else:
+                of_speeds, found = self._displacement(name, S, local.q, base)
+                part = np.zeros((*batch, len(found), count + inputs))
+                part[..., :places] = of_speeds @ tangent.by_place
+            rows.append(part)
             names += found
-        C = np.concatenate(rows, axis=-2)
-        return np.concatenate([C, np.zeros((*C.shape[:-1], speeds))], axis=-1), tuple(names)
+        both = np.concatenate(rows, axis=-2)
+        return both[..., :count], both[..., count:], tuple(names)
+
+    @cached_property
+    def _sensors(self) -> Mapping[str, DescribedSensor]:
+        """Sensors by their names, of those that no joint or link has."""
+        taken = {*self._whole.joints, *self._model.bodies.frames}
+        return {x.name: x for x in self._model.mechanism.sensors if x.name not in taken}
+
+    def _reading(
+        self, name: str, local: Local, forces: Array, base: BaseMotion | None
+    ) -> tuple[Array, list[str]]:
+        """How the numbers that a sensor shows change with the state and the inputs."""
+        sensor, tangent = self._sensors[name], local.tangent
+        state = dict(zip("qva", (local.q, local.v, local.a), strict=True))
+        read = "qva"[: "qva".index(sensor.reads) + 1]
+        loads = self._evaluator.environment("measure", base)
+
+        def slope(by: str) -> Array:
+            f = self._evaluator.derivative("measure", by, sensors=(name,))
+            return np.asarray(f(*(state[x] for x in read), *loads), float)
+
+        B, turning, dv = tangent.by_place, tangent.turning, tangent.by_speed
+        by_place = slope("q") @ B
+        by_speed, by_force = (np.zeros((*by_place.shape[:-1], x.shape[-1])) for x in (dv, forces))
+        if "v" in read:
+            of_speeds = slope("v")
+            by_place, by_speed = by_place + of_speeds @ turning, of_speeds @ dv
+        if "a" in read:
+            of_rates = slope("a")
+            by_place = by_place + of_rates @ (local.by_q @ B + local.by_v @ turning)
+            by_speed = by_speed + of_rates @ (local.by_v @ dv)
+            by_force = of_rates @ (local.by_force @ forces)
+        labels = [f"{name}.{x}" for x in sensor.columns]
+        return np.concatenate([by_place, by_speed, by_force], axis=-1), labels
 
     def _displacement(
         self, name: str, S: Array, q: Array, base: BaseMotion | None
@@ -221,9 +262,9 @@ class LinearModels:
                 if name not in links:
                     if error.kind != "joint":
                         raise
-                    known = (*self._whole.joint_names, *links)
+                    known = (*self._whole.joint_names, *links, *self._sensors)
                     where = repr(self._model.mechanism.name)
-                    raise UnknownNameError("joint or link", name, known, where) from None
+                    raise UnknownNameError("joint, link or sensor", name, known, where) from None
             else:
                 return S[..., at, :], [f"q:{x}" for x in self._labels(self._whole, at)]
         J = self._evaluator.call("frame_jacobian", (q,), frame=name, axes="world", base=base)

@@ -480,6 +480,56 @@ def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
         rd.mode_motion(four_bar, q, mode, amplitude=40.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "coordinates"),
+    [("satellite", "tree"), ("four_bar", "tree"), ("four_bar", "minimal")],
+)
+def test_what_sensors_show_changes_as_they_do(name, coordinates):
+    """Along states with closed loops, by differences of fourth order, under other forces too."""
+    base = "floating" if name == "satellite" else "fixed"
+    robot = rd.load(name, coordinates=coordinates, base=base)
+    at = (robot.link_names[-1], [0.1, 0.2, 0.3])
+    kinds = ("imu", "position", "angular_velocity")
+    robot = robot.with_(sensors=[rd.Sensor(x, at=at, name=x) for x in kinds])
+    rng = np.random.default_rng(4)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    motors = [robot.joints[x].v for x in robot.actuated_joints]
+    tau = np.zeros(robot.nv)
+    for own in motors:
+        tau[own] = rng.normal()
+    v = robot.consistent_velocity(q, v) if robot.nc else v
+    model = robot.linearize(q, v, tau, outputs=kinds)
+
+    def shown(q, v, tau):
+        return np.concatenate([*robot.measure(q, v, tau=tau).values()])
+
+    def slope(moved, h=1e-3):
+        near, far = (moved(x) - moved(-x) for x in (h, 2.0 * h))
+        return (8.0 * near - far) / (12.0 * h)
+
+    free, crank = robot.nv if not robot.nc else 1, robot.independent_joints[:1]
+    for k in range(free):
+        unit = np.eye(robot.nv)[k]
+        if robot.nc:
+            unit = np.eye(robot.nv)[robot.joints[crank[0]].v][0]
+            unit = robot.consistent_velocity(q, unit, hold=crank)
+
+        def at_place(x, unit=unit, crank=crank):
+            p = robot.integrate(q, x * unit)
+            if not robot.nc:
+                return shown(p, v, tau)
+            p = robot.assemble(p, hold=crank)
+            return shown(p, robot.consistent_velocity(p, v, hold=crank), tau)
+
+        close(model.C[:, k], slope(at_place), 1e-8)
+        close(model.C[:, free + k], slope(lambda x, unit=unit: shown(q, v + x * unit, tau)), 1e-8)
+    for k, own in enumerate(motors):
+        unit = np.zeros(robot.nv)
+        unit[own] = 1.0
+        close(model.D[:, k], slope(lambda x, unit=unit: shown(q, v, tau + x * unit)), 1e-8)
+    assert model.outputs[:2] == ("imu.fx", "imu.fy")
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -490,7 +540,7 @@ def test_what_is_refused():
         robot.linearize(q, v, None, inputs=["crank"])
     with pytest.raises(UnknownNameError, match="elbow"):
         robot.linearize(q, v, None, outputs=["elbow"])
-    with pytest.raises(UnknownNameError, match=r"no joint or link 'x:coupler'.*'coupler'"):
+    with pytest.raises(UnknownNameError, match=r"no joint, link or sensor 'x:coupler'.*'coupler'"):
         robot.linearize(q, v, None, outputs=["x:coupler"])
     with pytest.raises(ActuationError, match=r"'crank_drive' .*twice in inputs"):
         robot.linearize(q, v, None, inputs=["crank_drive", "crank_drive"])

@@ -331,6 +331,25 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Adaptive.controller": Row(rc.PassivityBased(robot, reference, 5.0), w.instance),
         "Admittance.position": Row(_operational(robot, q), w.instance),
         "inertia": Row(None, w.level),
+        **_estimators(),
+    }
+
+
+def _estimators() -> dict[str, Row]:
+    """What estimators and laws with them take."""
+    encoders = rd.Sensor(lambda q, v, a: q, joint=("pan", "tilt"), name="encoders")
+    seen = rd.load("pan_tilt", sensors=[encoders], passive=False)
+    law, rest = rc.LQR(seen, seen.neutral()), np.zeros(seen.nv)
+    model = seen.linearize(law.rest, rest, seen.gravity_forces(law.rest), outputs=["encoders"])
+    return {
+        "law": Row(law, w.function),
+        "estimator": Row(rc.KalmanFilter(model, 1e-6, 1e-4, dt=0.001), w.instance),
+        "process": Row(1e-6, w.level),
+        "measurement": Row(1e-4, w.level),
+        "KalmanFilter.model": Row(model, w.instance),
+        "KalmanFilter.dt": Row(0.001, w.number),
+        "KalmanFilter.initial": Row(None, w.level),
+        "OutputFeedback.sensors": Row(("encoders",), w.names),
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from robodyn.exporting.c_code.controller_state import controller_functions, controller_state
 from robodyn.exporting.c_code.motion_state import motion, state
-from robodyn.exporting.c_code.signature import CNames, comment, comment_block
+from robodyn.exporting.c_code.signature import CNames, comment
 from robodyn.exporting.c_code.source import assemblies, routines
-from robodyn.exporting.unit.unit import Unit
 from robodyn.version import __version__
 
 
@@ -26,8 +26,7 @@ def header(names: CNames) -> str:
             'extern "C" {',
             "#endif",
             "",
-            *_joints(unit),
-            f"enum {{ {names.macro}_NQ = {unit.robot.nq}, {names.macro}_NV = {unit.robot.nv} }};",
+            *_joints(names),
             *_declarations(names),
             "",
             "#ifdef __cplusplus",
@@ -40,23 +39,21 @@ def header(names: CNames) -> str:
     )
 
 
-def _joints(unit: Unit) -> Iterator[str]:
-    """Which numbers are those of which joint, and where motors are."""
-    robot = unit.robot
-    lines = []
-    for name, joint in robot.joints.items():
-        q, v = (
-            f"{x}[{part.start}]"
-            if part.stop == part.start + 1
-            else f"{x}[{part.start}..{part.stop - 1}]"
-            for x, part in (("q", joint.q), ("v", joint.v))
-        )
-        if joint.v.stop > joint.v.start:
-            lines.append(comment(f"{q}, {v}: {name}"))
-    motors = ", ".join(robot.actuated_joints)
-    about = "Joints, by their places in q, and in v, a and tau."
-    yield from comment_block(about, [*lines, comment(f"motors: {motors or 'none'}")])
-    yield ""
+def _joints(names: CNames) -> Iterator[str]:
+    """Which numbers are those of which joint, and the order of motors."""
+    about = "Joints, by their places in q, and in v, a and tau"
+    yield f"/* {about}; motors (actuated joints) in their order. */"
+    yield "enum {"
+    places = [
+        f"    {own} = {place.value}, /* {comment(place.about)} */"
+        for own, place in names.places.items()
+    ]
+    yield from places
+    robot = names.unit.robot
+    yield f"    {names.macro}_NU = {len(robot.actuated_joints)}, /* motors */"
+    yield f"    {names.macro}_NQ = {robot.nq},"
+    yield f"    {names.macro}_NV = {robot.nv}"
+    yield "};"
 
 
 def _declarations(names: CNames) -> Iterator[str]:
@@ -64,7 +61,7 @@ def _declarations(names: CNames) -> Iterator[str]:
     unit = names.unit
     for function in routines(names):
         yield from function.declared()
-    if unit.procedures:
+    if unit.procedures or unit.control is not None:
         yield from _result(names)
     for function in assemblies(names):
         if function.about:
@@ -72,6 +69,10 @@ def _declarations(names: CNames) -> Iterator[str]:
     if unit.step is not None:
         yield from ("", *state(unit.step, names))
         for function in motion(unit.step, names):
+            yield from function.declared()
+    if unit.control is not None:
+        yield from ("", *controller_state(unit.control, names))
+        for function in controller_functions(unit.control, names):
             yield from function.declared()
 
 

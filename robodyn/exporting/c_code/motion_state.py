@@ -82,8 +82,8 @@ def _begin(own: Step, names: CNames) -> list[str]:
         ]
         q, v = "q_closed", "v_closed"
     lines.append("state->steps = 0;")
-    lines += [*_fill("state->q", f"{q}[i]", robot.nq), *_fill("state->v", f"{v}[i]", robot.nv)]
-    lines += [*_fill("state->tau", zero, robot.nv), *_fill("state->memory", zero, own.memory)]
+    lines += [*fill("state->q", f"{q}[i]", robot.nq), *fill("state->v", f"{v}[i]", robot.nv)]
+    lines += [*fill("state->tau", zero, robot.nv), *fill("state->memory", zero, own.memory)]
     return [*lines, f"return {names.macro}_OK;"]
 
 
@@ -109,7 +109,7 @@ def _step(own: Step, names: CNames) -> list[str]:
     lines += ["(void)t;", _passed("advance", own.advance, known)]
     lines += checks(arrays.items(), rows, _breakdown_gap(dtype), names)
     for name, size in arrays.items():
-        lines += _fill(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
+        lines += fill(f"state->{name.removesuffix('_next')}", f"{name}[i]", size)
     return [*lines, "state->steps++;", f"return {names.macro}_OK;"]
 
 
@@ -147,6 +147,6 @@ def _breakdown_gap(dtype: str) -> float:
     return SINGLE_PRECISION_CLOSURE if dtype == "float" else LOOP_APART
 
 
-def _fill(array: str, value: str, size: int) -> tuple[str, ...]:
+def fill(array: str, value: str, size: int) -> tuple[str, ...]:
     """Statements that set all numbers of an array."""
     return (f"for (int i = 0; i < {size}; i++) {{", f"    {array}[i] = {value};", "}")[: 3 * size]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,18 @@ from robodyn.exporting.unit.unit import Unit, legal_names
 from robodyn.symbolic.graph import Port, Program
 
 #: What every unit may have besides.
-OWN = frozenset("result begin step state NQ NV STEP OK OPEN NOT_FINITE H".split())
+OWN = frozenset(
+    "result begin step state controller controller_begin controller_step "
+    "NQ NU NV STEP OK OPEN NOT_FINITE H".split()
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a joint or a motor is: the first of its numbers, and what they are."""
+
+    value: int
+    about: str
 
 
 def comment(text: str) -> str:
@@ -43,7 +54,32 @@ class CNames:
         """Legal names of functions, by what the user calls them."""
         unit = self.unit
         asked = [x.name for x in unit.routines] + [x.name for x in unit.assemblies]
-        return legal_names(asked, OWN)
+        taken = {x.removeprefix(f"{self.macro}_") for x in self.places}
+        return legal_names(asked, OWN | taken)
+
+    @cached_property
+    def places(self) -> Mapping[str, Place]:
+        """Names in C of the places of joints in q and v, and of motors, each once."""
+        joints = {x: y for x, y in self.unit.robot.joints.items() if y.v.stop > y.v.start}
+        found = dict[str, Place]()
+        for letter in "qv":
+            for name, joint in joints.items():
+                at = getattr(joint, letter)
+                if at.stop > at.start:
+                    last = f"..{at.stop - 1}" if at.stop > at.start + 1 else ""
+                    about = f"{letter}[{at.start}{last}]: {name}"
+                    found[self._place(letter, name, found)] = Place(at.start, about)
+        for k, name in enumerate(self.unit.robot.actuated_joints):
+            found[self._place("motor", name, found)] = Place(k, f"motor of {name}")
+        return found
+
+    def _place(self, what: str, name: str, taken: Collection[str]) -> str:
+        """A constant that is not taken; joints whose names become the same are numbered."""
+        own = f"{self.macro}_{what}_{legal_name(f'x{name}')[1:]}".upper()
+        k = 2
+        while own in taken:
+            own, k = f"{own.removesuffix(f'_{k - 1}')}_{k}", k + 1
+        return own
 
     def of(self, name: str) -> str:
         """The name in C of a function."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from robodyn.codegen.text.assignments import argument_names, statements
+from robodyn.exporting.c_code.controller_state import controller_functions
+from robodyn.exporting.c_code.cost import cost
 from robodyn.exporting.c_code.motion_state import motion
 from robodyn.exporting.c_code.signature import CFunction, CNames, parameters, without_residual
 from robodyn.exporting.c_code.statements import checks, helpers, procedure_in_c
@@ -22,9 +24,11 @@ def source(names: CNames) -> str:
         closing = [] if step.close is None else [procedure_in_c(step.close, "close_loops", names)]
         functions += [*closing, procedure_in_c(step.advance, "advance", names)]
         functions += motion(step, names)
+    if unit.control is not None:
+        functions += controller_functions(unit.control, names)
     for function in routines(names):
         lines += function.defined()
-    if unit.procedures:
+    if unit.procedures or unit.control is not None:
         lines += helpers(names, any(x.outputs[-1].name == "residual" for x in unit.procedures))
     for function in functions:
         lines += function.defined()
@@ -36,7 +40,8 @@ def routines(names: CNames) -> Iterator[CFunction]:
     for routine in names.unit.routines:
         dtype, given = names.unit.dtype, parameters(routine)
         declared = [x.declared(dtype) for x in given]
-        code, notes = _straight_line(routine, dtype), [x.description for x in given]
+        code = _straight_line(routine, dtype)
+        notes = [*(x.description for x in given), cost(routine.program, dtype)]
         yield CFunction("void", names.of(routine.name), declared, code, routine.about, notes)
 
 

@@ -15,7 +15,7 @@ from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SettingsError, ShapeError, SingularWarning, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.procedure import Procedure, Routine
-from robodyn.exporting.unit.unit import Step, Unit
+from robodyn.exporting.unit.unit import Control, Step, Unit
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import closed_loop, control_law
@@ -138,13 +138,15 @@ class _Contents:
         self._functions: dict[int, tuple[Function, Routine]] = {}
         self._assemblies: list[Procedure] = []
         self._step: Step | None = None
+        self._control: Control | None = None
         self.asked: set[str] = set()
 
     def unit(self, name: str) -> Unit:
         """The unit."""
         routines, assemblies = tuple(self._routines.values()), tuple(self._assemblies)
         asked = frozenset(self.asked)
-        return Unit(self._robot, routines, assemblies, self._step, self._dtype, asked, name)
+        made = self._robot, routines, assemblies, self._step, self._dtype, asked, name
+        return Unit(*made, self._control)
 
     def add(self, name: str, quantity: str | Function, options: dict[str, Any]) -> None:
         """Add what is asked for."""
@@ -181,7 +183,9 @@ class _Contents:
                 about = "Accelerations of the robot under its controller."
                 self._add_named(name, about, closed_loop(robot, self._controller))
             case "control":
-                control_of(control_law(robot, self._controller, step=self._h), self._part)
+                law = control_law(robot, self._controller, step=self._h)
+                made = Control(self._h, *control_of(law, self._part))
+                self._control = made if made.memory else None
             case "motor_torques":
                 function = robot.function("inverse_dynamics", **options)
                 self._add_named(name, _summary_of(quantity), _at_shafts(robot, function))

@@ -17,7 +17,8 @@ from robodyn.exporting.unit.unit import Step
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.closed_loop import ControlLaw, control_law
+from robodyn.simulation.control.closed_loop import ControlLaw, control_law_of
+from robodyn.simulation.control.controller import reads_sensors
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.step.operations.instants import Duration, Instant
 from robodyn.simulation.step.operations.step import CORRECTIONS, step
@@ -68,18 +69,23 @@ def step_of(
     method, parts = explicit(integrator), _Procedures(robot, (), part, dtype)
     first, update, memory = None, None, 0
     if controller is not None:
-        law = control_law(robot, controller, step=h)
-        first, update, memory = control_of(law, part)
+        law = control_law_of(robot, controller, h, takes_readings=False)
+        inner = "_of_state" if reads_sensors(controller) else ""
+        first, update, memory = control_of(law, part, inner)
     close = parts.closing() if parts.closes else None
     return Step(h, integrator, close, parts.advance(method, h), first, update, memory)
 
 
-def control_of(law: ControlLaw, part: Part) -> tuple[Routine, Routine, int]:
-    """The controller at the first sample, at all others, and how many numbers it remembers."""
-    update = part("control", "Forces of the controller at a sample.", law.update)
+def control_of(law: ControlLaw, part: Part, inner: str = "") -> tuple[Routine, Routine, int]:
+    """The controller at the first sample, at all others, and how many numbers it remembers.
+
+    inner: Ends the names of these functions, where others are called so.
+    """
+    name = f"control{inner}"
+    update = part(name, "Forces of the controller at a sample.", law.update)
     if law.first is law.update:
         return update, update, 0
-    first = part("control_first", "Forces of the controller at the first sample.", law.first)
+    first = part(f"{name}_first", "Forces of the controller at the first sample.", law.first)
     return first, update, sum(port.size for port in law.first.outputs if port.name == "state")
 
 

@@ -59,6 +59,20 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
+class Control:
+    """A controller that stands alone, and remembers something.
+
+    h [s]: From sample to sample.
+    first, update, memory: As of a `Step`.
+    """
+
+    h: float
+    first: Routine
+    update: Routine
+    memory: int
+
+
+@dataclass(frozen=True, eq=False)
 class Unit:
     """Functions of a robot that become a folder of code.
 
@@ -69,6 +83,7 @@ class Unit:
     dtype: Of the arithmetic: ``"double"`` or ``"float"``.
     asked: Names that the user has asked for; what procedures call has others besides.
     name: What files and packages are called after.
+    control: The controller, where it is asked for by itself and remembers something.
     """
 
     robot: Robot
@@ -78,6 +93,7 @@ class Unit:
     dtype: Precision
     asked: frozenset[str]
     name: str
+    control: Control | None = None
 
     @cached_property
     def start(self) -> tuple[FloatArray, FloatArray]:

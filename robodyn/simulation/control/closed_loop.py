@@ -151,7 +151,8 @@ class ControlLaw:
     ----------
     first : Function
         ``(t, q, v)`` -> ``tau`` (nv,) [N m, N], and the ``state`` if there is one: the update at
-        the first sample. References that only Python knows are further inputs.
+        the first sample. References that only Python knows are further inputs. In place of ``q``
+        and ``v``, an `OutputFeedback` has an input for each of its sensors.
     update : Function
         ``(t, q, v, applied, state)`` -> ``tau``, ``state``: the update at all others. ``applied``
         (nv,) are the forces that acted since the sample before. The same as ``first`` where there
@@ -219,20 +220,27 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     >>> "void control(" in law.update.c_source()
     True
     """
+    return control_law_of(robot, controller, step, takes_readings=True)
+
+
+def control_law_of(
+    robot: Robot, controller: Any, step: float | None, *, takes_readings: bool
+) -> ControlLaw:
+    """As `control_law`; without ``takes_readings`` sensors are computed from q and v."""
     check_controller(controller)
     if step is None:
         return ControlLaw(*2 * (_stateless(robot, controller),), MappingProxyType({}), None)
     if not 0.0 < step < math.inf:
         raise SettingsError(f"step is {step!r} s, expected a positive number")
-    traced = trace_at_equal_steps(robot, controller, float(step))
+    traced = trace_at_equal_steps(robot, controller, float(step), takes_readings)
     if traced is None:
         raise not_a_function_error(robot, controller, what=NOTHING)
-    first, update, layout = traced
-    begun = _ordered(first, "control_first", ("t", "q", "v"))
+    first, update, layout, sample = traced
+    begun = _ordered(first, "control_first", sample)
     if not layout.size and first.results == update.results:
-        begun = _ordered(first, "control", ("t", "q", "v"))
+        begun = _ordered(first, "control", sample)
         return ControlLaw(begun, begun, MappingProxyType({}), float(step))
-    going = _ordered(update, "control", ("t", "q", "v", "applied", "state"))
+    going = _ordered(update, "control", (*sample, "applied", "state"))
     return ControlLaw(begun, going, MappingProxyType(dict(layout.recorded)), float(step))
 
 
@@ -252,7 +260,7 @@ def _stateless(robot: Robot, controller: Any) -> Function:
 def _ordered(program: Program, name: str, first: tuple[str, ...]) -> Function:
     """The function of a program with these inputs first, whether the program uses them or not."""
     own = {port.name: port for port in program.inputs}
-    rest = [x for x in program.inputs if x.name not in (*first, "applied", "state")]
+    rest = [x for x in program.inputs if x.name not in (*first, "q", "v", "applied", "state")]
     ports: list[Port] = [own[key] for key in first] + rest
     graph = Graph()
     numbers: dict[str, Any] = {key: [0.0] * own[key].size for key in own}

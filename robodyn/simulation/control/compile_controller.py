@@ -183,17 +183,19 @@ def _called_with_symbols(robot: Robot, controller: Any, trace: Trace) -> Compile
 
 
 def trace_at_equal_steps(
-    robot: Robot, controller: Any, step: float
-) -> tuple[Program, Program, StateLayout] | None:
+    robot: Robot, controller: Any, step: float, takes_readings: bool
+) -> tuple[Program, Program, StateLayout, tuple[str, ...]] | None:
     """The updates of a controller at a first sample, and at all others, as programs.
 
+    Last come the inputs that say what a sample is: t, q and v, or sensors in place of these.
     step [s]: From sample to sample, whenever they are.
+    takes_readings: As of `Trace`.
     Raises SettingsError: If part of it is sampled at other times.
     """
     own = stateful(controller)
     if not getattr(controller, "symbolic", False):
         return None
-    trace = Trace(robot, step=step)
+    trace = Trace(robot, step=step, takes_readings=takes_readings)
     try:
         first, state, layout = _begun(controller, trace)
         begun = _forces_and_state(own.update(first, state), layout, robot.nv)
@@ -205,7 +207,8 @@ def trace_at_equal_steps(
         trace.program(name, outputs, [*tau, *after], layout.size)
         for name, (tau, after) in (("control_first", begun), ("control", going))
     )
-    return at_first, update, layout
+    names = trace.sample_inputs((*at_first.needed, *update.needed))
+    return at_first, update, layout, names
 
 
 def _updated(

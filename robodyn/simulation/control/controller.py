@@ -203,6 +203,11 @@ def with_instants(controller: Any, times: FloatArray) -> FloatArray:
     return np.sort(np.concatenate([times, asked])) if len(asked) else times
 
 
+def reads_sensors(controller: Any) -> bool:
+    """Whether a controller, or one that it wraps, knows of the state what sensors show."""
+    return any(getattr(x, "reads_sensors", False) for x in nested_controllers(controller))
+
+
 def recorded_entries(controller: Any) -> list[tuple[str, tuple[str, ...]]]:
     """Names under which a trajectory records states, and the path to each within a state.
 

@@ -89,8 +89,12 @@ class StateLog:
 
     def write(self, name: str, t: FloatArray, into: FloatArray) -> None:
         """Write what was recorded at the latest sample until each instant; leave earlier ones."""
-        at = np.searchsorted(np.concatenate(self._times), t, side="right") - 1
-        into[at >= 0] = np.concatenate(self._values[name])[at[at >= 0]]
+        times, values = np.concatenate(self._times), np.concatenate(self._values[name])
+        if np.array_equal(times, t):
+            into[...] = values
+            return
+        at = np.searchsorted(times, t, side="right") - 1
+        into[at >= 0] = values[at[at >= 0]]
 
     def forget(self, t: float) -> None:
         """Remove what is not needed for instants from ``t`` [s] on."""

@@ -105,7 +105,7 @@ def function_of_intervals(
 
 
 #: First number of the inputs of each kind while a controller is traced.
-OF_GAINS, OF_SAMPLES, OF_STATE = 1 << 30, 1 << 40, 1 << 50
+OF_GAINS, OF_READINGS, OF_SAMPLES, OF_STATE = 1 << 30, 1 << 35, 1 << 40, 1 << 50
 
 
 #: Errors that tracing raises where there is no straight-line code for a controller.
@@ -159,6 +159,7 @@ class Trace:
 
     times (n,), optional [s]: All times at which the controller is sampled.
     step [s], optional: The time between samples, if they are evenly spaced.
+    takes_readings: Whether what sensors show is an input, not computed from the state.
     q, v, applied (nq,), (nv,), (nv,): State of the robot, and forces that have acted since the
         sample before.
     signals: Functions of time; ``sample_signals``: of the times of samples.
@@ -166,9 +167,13 @@ class Trace:
     """
 
     def __init__(
-        self, robot: Robot, times: FloatArray | None = None, step: float | None = None
+        self,
+        robot: Robot,
+        times: FloatArray | None = None,
+        step: float | None = None,
+        takes_readings: bool = False,
     ) -> None:
-        nq, nv = robot.nq, robot.nv
+        nq, nv, self.takes_readings = robot.nq, robot.nv, takes_readings
         self.graph, self._times, self.step = TraceGraph(), times, step
         self.for_these_times = False
         self.q, self.v = symbols(self.graph, 0, nq), symbols(self.graph, nq, nv)
@@ -183,6 +188,7 @@ class Trace:
         ]
         self._of_applied = [(Port("applied", (nv,), "N m, N"), nq + nv + 1)]
         self._of_gains: list[tuple[Port, int]] = []
+        self._of_readings: list[tuple[Port, int]] = []
         self.signals: list[Signal] = []
         self.sample_signals: list[SampleSignal] = []
         self._next, self._next_of_samples = nq + 2 * nv + 1, OF_SAMPLES
@@ -249,6 +255,31 @@ class Trace:
         self._of_gains = [(Port("gains", (size,)), OF_GAINS)]
         return symbols(self.graph, OF_GAINS, size)
 
+    def readings(self, ports: Iterable[Port]) -> Array:
+        """Symbols for what sensors show, one sensor after the other: an input for each."""
+        numbers = list[Array]()
+        for port in ports:
+            known = next((place for place in self._of_readings if place[0] == port), None)
+            if known is None:
+                known = port, OF_READINGS + sum(x.size for x, _ in self._of_readings)
+                self._of_readings.append(known)
+            numbers.append(symbols(self.graph, known[1], port.size))
+        return np.concatenate(numbers)
+
+    def sample_inputs(self, needed: Iterable[int]) -> tuple[str, ...]:
+        """Inputs of programs that are a sample: sensors replace q and v, unless these are needed.
+
+        needed: Numbers of the symbols that programs need; those of the state come first.
+        """
+        t = self._of_state[-1][1]
+        used = {x for x in needed if x < t} if self._of_readings else range(t)
+        state = (
+            name
+            for name, at in (("q", range(len(self.q))), ("v", range(len(self.q), t)))
+            if used and not set(at).isdisjoint(used)
+        )
+        return ("t", *state, *(port.name for port, _ in self._of_readings))
+
     def state(self, size: int) -> Array:
         """Symbols for the state of the controller, shape (size,)."""
         return symbols(self.graph, OF_STATE, size)
@@ -283,7 +314,7 @@ class Trace:
             applied, signals = self._of_applied, self._places(self.sample_signals)
             state = [(Port("state", (state_size,)), OF_STATE)]
         signals = [*self._places(self.signals), *signals]
-        places = [*self._of_state, *applied, *signals, *self._of_gains, *state]
+        places = [*self._of_state, *self._of_readings, *applied, *signals, *self._of_gains, *state]
         graph, numbers = Graph(), {k: new for new, k in enumerate(_numbers_of(places))}
         graph.op, graph.b, graph.value = self.graph.op, self.graph.b, self.graph.value
         pairs = zip(self.graph.op, self.graph.a, strict=True)

@@ -209,10 +209,13 @@ def test_a_header_says_which_number_is_which(base, tmp_path):
     robot = rd.load("palletizer", coordinates="minimal", base=base)
     text = (rd.export(robot, ["mass_matrix"], "c", tmp_path / "c") / "palletizer.h").read_text()
     for name in robot.joint_names:
-        q, v = robot.joints[name].q, robot.joints[name].v
-        (line,) = re.findall(rf"\* +q\[(.*)\], v\[(.*)\]: {name}$", text, re.MULTILINE)
-        assert [x.split("..")[0] for x in line] == [str(q.start), str(v.start)]
-    assert f"motors: {', '.join(robot.actuated_joints)}\n" in text
+        for letter in "qv":
+            at = getattr(robot.joints[name], letter)
+            (k,) = re.findall(rf"_{letter.upper()}_\w+ = (\d+), /\* {letter}\[.*\]: {name} ", text)
+            assert int(k) == at.start
+    motors = re.findall(r"PALLETIZER_MOTOR_\w+ = (\d+), /\* motor of (.*) \*/", text)
+    assert motors == [(str(k), name) for k, name in enumerate(robot.actuated_joints)]
+    assert f"PALLETIZER_NU = {len(motors)}" in text
 
 
 def test_float_code_at_half_a_turn(tmp_path):

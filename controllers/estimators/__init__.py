@@ -1,0 +1,1 @@
+"""Estimators: the state of a robot from what its sensors show."""

@@ -1,0 +1,163 @@
+"""A controller that sees what sensors show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.simulation import Controller, ControllerSample
+from robodyn.simulation.control.controller import INNER, State, nested_controllers
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
+
+from ..support.gains import reduce_by_fields, state_of
+from ..wrappers import wrapping
+from .readings import Readings
+
+
+@dataclass(frozen=True, eq=False)
+class OutputFeedback:
+    """A law that is given an estimated state: all that it knows of the robot is what sensors show.
+
+    At each sample the estimator corrects its estimate by `Robot.measure`, and the law is called
+    with it. With an `LQR` and a `KalmanFilter` that is linear-quadratic-Gaussian (LQG) control.
+    Accelerations that sensors show are those under the forces of the controller that acted until
+    then; they do not feel wrenches from outside.
+
+    It takes a sample every ``estimator.dt``: that is the step of the simulation, or the period of a
+    `Sampled` around it.
+
+    Attributes
+    ----------
+    law : callable
+        ``tau = law(t, q, v)``; it may be a wrapper, as `Saturated`.
+    estimator : KalmanFilter
+    sensors : names of sensors, optional
+        Sensors of the robot that are read, in the order of the estimator's outputs. Default: those
+        of the estimator; of a `KalmanFilter` all.
+    robot : Robot, optional
+        The robot with the sensors. Default: that of the law.
+
+    Raises
+    ------
+    SettingsError
+        If the law has no robot, or the robot no sensors; for a `KalmanFilter` with a law that has
+        no posture or motion near which a model is linear. When sampled: if samples come at other
+        times than every ``dt``.
+    UnknownNameError
+        For a sensor that the robot does not have.
+    ShapeError
+        If the estimator is one of other readings or another robot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import LQR, KalmanFilter, OutputFeedback
+    >>> encoders = rd.Sensor(lambda q, v, a: q, joint=["shoulder", "elbow"], name="encoders")
+    >>> motor = {"elbow": rd.Actuator()}
+    >>> robot = rd.load("double_pendulum", sensors=[encoders], actuators=motor)
+    >>> up = np.array([np.pi, 0.0])
+    >>> model = robot.linearize(up, [0.0, 0.0], [0.0, 0.0], outputs=["encoders"])
+    >>> lqg = OutputFeedback(LQR(robot, up), KalmanFilter(model, 1e-6, 1e-6, dt=1e-3))
+    >>> run = rd.simulate(robot, lqg, q0=up + [0.01, 0.0], duration=8.0, step=1e-3)
+    >>> bool(np.abs(run.q[-1] - up).max() < 1e-3)
+    True
+    >>> run.controller_state["velocity"].shape     # as estimated, at each sample
+    (8001, 2)
+    """
+
+    recorded: ClassVar[tuple[str, ...]] = ("position", "velocity", "innovation")
+    reads_sensors: ClassVar[bool] = True
+
+    law: Controller
+    estimator: Any
+    sensors: Iterable[str] | None = None
+    robot: Robot | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "robot", wrapping.wrapped(self.law, self.robot))
+        if not hasattr(self.estimator, "in_loop"):
+            raise ShapeError(
+                f"estimator is {self.estimator!r}, expected a KalmanFilter",
+                name="estimator",
+                given=self.estimator,
+            )
+        for own in nested_controllers(self.law):
+            if hasattr(own, "for_motion"):
+                raise SettingsError(
+                    f"{type(own).__name__} is within OutputFeedback, where it would change what is "
+                    "estimated: put it around OutputFeedback"
+                )
+        if self.sensors is not None:
+            object.__setattr__(self, "sensors", named("sensors", self.sensors))
+        _ = self._filter
+
+    @cached_property
+    def _readings(self) -> Readings:
+        sensors = self.estimator.sensors if self.sensors is None else self.sensors
+        return Readings(wrapping.robot_of(self), sensors)
+
+    @cached_property
+    def _filter(self) -> Any:
+        """The estimator of this robot near what the law keeps it to."""
+        *_, law = nested_controllers(self.law)
+        return self.estimator.in_loop(law, self._readings)
+
+    __reduce__ = reduce_by_fields
+
+    @property
+    def controller(self) -> Controller:
+        """The law, as wrappers have it."""
+        return self.law
+
+    symbolic = wrapping.inner_symbolic
+    __call__ = wrapping.first_forces
+
+    def initial_state(self, sample: ControllerSample) -> State:
+        """The estimate before the first sample, and the state of the law there."""
+        state_of(self._readings.robot, sample.q, sample.v)
+        batch = sample.v.shape[:-1]
+        q, v, own = self._filter.initial(sample.t, batch)
+        inner = wrapping.initial_state_of(self.law, sample._replace(q=q, v=v))
+        nothing = np.zeros((*batch, len(self._readings.columns)))
+        seen = {"position": q, "velocity": v, "innovation": nothing}
+        return {**seen, "estimator": own, INNER: inner}
+
+    def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
+        """Forces of the law for the estimate, and the estimate."""
+        rate = sample.function_of_dt(self._rate)
+        if rate.dtype != object and np.isnan(rate):
+            dt = self._filter.dt
+            raise SettingsError(
+                f"OutputFeedback was sampled after {sample.h:.6g} s, and its estimator takes a "
+                f"sample every {dt:.6g} s: simulate with step={dt:.6g}, or put Sampled(..., "
+                f"period={dt:.6g}) around it"
+            )
+        tau = sample.impulse * rate
+        y = self._read(sample, tau)
+        q, v, innovation, own = self._filter.update(sample, y, tau, state["estimator"])
+        forces, inner = wrapping.update_of(self.law, sample._replace(q=q, v=v), state[INNER])
+        seen = {"position": q, "velocity": v, "innovation": innovation}
+        return forces, {**seen, "estimator": own, INNER: inner}
+
+    def _rate(self, h: FloatArray) -> FloatArray:
+        """One over the time since the sample before, at the first one too; NaN of another time."""
+        dt = self._filter.dt
+        fits = (h == 0.0) | (np.abs(h - dt) <= SAMPLE_TIME_ROUNDING * dt)
+        return np.where(fits, 1.0 / dt, np.nan)
+
+    def _read(self, sample: ControllerSample, tau: FloatArray) -> FloatArray:
+        """What sensors show, of which code that stands alone is told."""
+        readings, trace = self._readings, getattr(sample.t, "trace", None)
+        if trace is not None and trace.takes_readings:
+            return np.asarray(trace.readings(readings.ports))
+        return readings.measured(sample.t, sample.q, sample.v, tau)

@@ -1,0 +1,140 @@
+"""Estimators at their borders: what they refuse, and what they say then."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.furuta import UP, encoders, furuta
+
+import robodyn as rd
+from robodyn.controllers import (
+    LQR,
+    JointPD,
+    KalmanFilter,
+    Noisy,
+    OutputFeedback,
+    PointToPoint,
+    Sampled,
+)
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+
+REST, DT = np.zeros(2), 2e-3
+
+
+def model_of(robot, outputs=("encoders",), **options):
+    return robot.linearize(UP, REST, REST, outputs=outputs, **options)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return furuta()
+
+
+def test_states_that_no_sensor_shows_are_named(robot):
+    with pytest.raises(SettingsError, match=r"\(q:hinge\) do not show .*'q:arm'.*finds q:arm;"):
+        KalmanFilter(model_of(robot, ["hinge"]), 1e-6, 1e-6, dt=DT)
+    KalmanFilter(model_of(robot, ["arm"]), 1e-6, 1e-6, dt=DT)  # which the hinge moves
+
+
+def test_states_that_nothing_moves_are_named(robot):
+    with pytest.raises(SettingsError, match=r"process does not move.*variance to"):
+        KalmanFilter(model_of(robot), 0.0, 1e-6, dt=DT)
+    KalmanFilter(model_of(robot), [0.0, 0.0, 1e-6, 1e-6], 1e-6, dt=DT)
+
+
+@pytest.mark.parametrize(
+    ("process", "measurement", "says"),
+    [
+        ([1.0, 1.0, 1.0], 1.0, r"process has shape \(3,\).*x is q:arm, q:hinge, v:arm, v:hinge"),
+        (-1.0, 1.0, "process has the smallest variance -1, expected all not negative"),
+        (np.eye(4) - 2.0 * np.eye(4)[::-1], 1.0, "process has the smallest eigenvalue -1"),
+        (np.triu(np.ones((4, 4))), 1.0, "process .* finite and symmetric variances"),
+        (1.0, 0.0, "measurement has the smallest variance 0, expected all positive"),
+        (1.0, [1.0], r"measurement has shape \(1,\).*y is encoders.0, encoders.1"),
+        (1.0, np.nan, "measurement is nan: not finite"),
+    ],
+)
+def test_what_is_no_covariance(robot, process, measurement, says):
+    with pytest.raises(ShapeError, match=says):
+        KalmanFilter(model_of(robot), process, measurement, dt=DT)
+
+
+def test_a_model_of_another_period(robot):
+    sampled = model_of(robot, dt=DT)
+    found = KalmanFilter(sampled, 1e-6, 1e-6, dt=DT)
+    same = KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    np.testing.assert_array_equal(found.gains, same.gains)
+    with pytest.raises(SettingsError, match=r"every 0.002 s, and dt is 0.001 s"):
+        KalmanFilter(sampled, 1e-6, 1e-6, dt=1e-3)
+    with pytest.raises(ShapeError, match="dt"):
+        KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=0.0)
+    with pytest.raises(ShapeError, match="initial is for the models along a motion"):
+        KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT, initial=1.0)
+
+
+def test_other_states_are_estimated_beside_those_of_the_robot(robot):
+    """A constant torque on the motor: a state after those of the robot, which the filter finds."""
+    plain = model_of(robot)
+    A = np.block([[plain.A, plain.B], [np.zeros((1, 5))]])
+    augmented = replace(
+        plain, A=A, B=np.vstack([plain.B, [[0.0]]]), C=np.hstack([plain.C, np.zeros((2, 1))]),
+        states=(*plain.states, "torque:arm"),
+    )  # fmt: skip
+    noise = [1e-9, 1e-9, 1e-6, 1e-6, 1e-7]
+    found = KalmanFilter(augmented, noise, 1e-7, dt=DT)
+    whole = OutputFeedback(LQR(robot, UP, effort=20.0, dt=DT), found)
+    pushed = robot.with_(forces=[rd.Force(lambda q, v, t: [0.01], joint="arm")])
+    run = rd.simulate(pushed, whole, q0=UP, duration=6.0, step=DT)
+    assert np.abs(run.v[-1]).max() < 1e-3
+    np.testing.assert_allclose(run.controller_state["velocity"][-1], run.v[-1], atol=1e-3)
+    assert np.abs(run.controller_state["innovation"][-1]).max() < 1e-5
+
+
+def test_what_does_not_fit_together(robot):
+    law, known = LQR(robot, UP), KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    with pytest.raises(UnknownNameError, match=r"no sensor 'encoder'.*encoders"):
+        OutputFeedback(law, known, ["encoder"])
+    with pytest.raises(ShapeError, match="names 'encoders' twice"):
+        OutputFeedback(law, known, ["encoders", "encoders"])
+    with pytest.raises(SettingsError, match=r"has no sensors.*with_"):
+        OutputFeedback(LQR(robot.with_(sensors=[]), UP), known)
+    two = furuta([encoders(("arm", "hinge")), rd.Sensor("imu", at="rod", name="imu")])
+    with pytest.raises(ShapeError, match=r"2 outputs .*, and the sensors show 8 numbers"):
+        OutputFeedback(LQR(two, UP), known)
+    OutputFeedback(LQR(two, UP), known, ["encoders"])
+    position = JointPD(robot, PointToPoint(UP, UP, 1.0), 1.0, 1.0)
+    with pytest.raises(SettingsError, match=r"law is JointPD: one model"):
+        OutputFeedback(position, known)
+    other = KalmanFilter(model_of(robot, inputs=["hinge"]), 1e-6, 1e-6, dt=DT)
+    with pytest.raises(ShapeError, match=r"inputs tau:hinge, and 'furuta' has .* and tau:arm"):
+        OutputFeedback(law, other)
+    with pytest.raises(SettingsError, match="Noisy is within OutputFeedback"):
+        OutputFeedback(Noisy(law), known)
+    with pytest.raises(ShapeError, match="expected a KalmanFilter"):
+        OutputFeedback(law, law)
+
+
+def test_samples_come_at_its_period(robot):
+    whole = OutputFeedback(LQR(robot, UP), KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT))
+    for step, wrapped in ((1e-3, whole), (4e-3, whole), (1e-3, Sampled(whole, 4e-3))):
+        with pytest.raises(SettingsError, match=r"sample every 0.002 s: simulate with step=0.002"):
+            rd.simulate(robot, wrapped, q0=UP, duration=0.05, step=step)
+    rd.simulate(robot, Sampled(whole, DT), q0=UP, duration=0.05, step=1e-3)
+    rd.simulate(robot, whole, q0=UP, duration=0.05, step=DT)
+    with pytest.raises(SettingsError, match=r"sample every 0.002 s"):
+        rd.control_law(robot, whole, step=1e-3)
+
+
+def test_it_is_pickled():
+    turn = rd.Sensor("turn", at="beam", name="angle")
+    robot = furuta([turn, rd.Sensor("imu", at="rod", name="imu")])
+    model = model_of(robot, ["imu", "angle"])
+    names = ["imu", "angle"]
+    whole = OutputFeedback(LQR(robot, UP), KalmanFilter(model, 1e-6, 1e-4, dt=DT), names)
+    same = pickle.loads(pickle.dumps(whole))
+    kw = {"q0": UP + 0.01, "duration": 0.1, "step": DT}
+    first, second = (rd.simulate(robot, x, **kw) for x in (whole, same))
+    np.testing.assert_array_equal(first.q, second.q)
