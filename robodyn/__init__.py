@@ -46,15 +46,18 @@ if TYPE_CHECKING:
     from robodyn.description import (
         Actuator,
         Coupling,
+        Elastic,
         Inertia,
         Joint,
         Limits,
         Link,
         Loop,
         Mechanism,
+        Motor,
         Pose,
         Rotor,
         Transmission,
+        Winding,
     )
     from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
     from robodyn.description.functions.force import Force
@@ -149,6 +152,7 @@ __all__ = [
     "Constraint",
     "Conversion",
     "Coupling",
+    "Elastic",
     "EquilibriumError",
     "Event",
     "Excitation",
@@ -180,6 +184,7 @@ __all__ = [
     "Measurements",
     "Mechanism",
     "MissingExtraError",
+    "Motor",
     "MotorLimits",
     "PathError",
     "Payload",
@@ -213,6 +218,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "WeightCompensation",
+    "Winding",
     "Wrench",
     "arctan",
     "arctan2",
@@ -259,8 +265,8 @@ __all__ = [
 #: process imports what it needs.
 _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
-    "robodyn.description": "Actuator Coupling Inertia Joint Limits Link Loop Mechanism Pose Rotor "
-    "Transmission",
+    "robodyn.description": "Actuator Coupling Elastic Inertia Joint Limits Link Loop Mechanism "
+    "Motor Pose Rotor Transmission Winding",
     "robodyn.description.task": "Task",
     "robodyn.description.wrench": "Wrench",
     "robodyn.description.functions.explicit_loop": "ExplicitLoop Follower",

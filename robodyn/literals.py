@@ -160,6 +160,7 @@ ArrayFunction: TypeAlias = Literal[
     "frame_poses",
     "frame_twist",
     "frame_twists",
+    "gear_friction",
     "gravity_forces",
     "integrate",
     "inverse_dynamics",

@@ -1952,6 +1952,51 @@ class Robot:
         """
         return self._now.evaluator.call("passive_forces", (q, v), base=base, out=out)
 
+    def gear_friction(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Forces that gears lose, as `Actuator` says, under given forces of the motors.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        tau : array_like, shape (..., nv) [N m, N]
+            Of the motors, before the losses, as in `forward_dynamics`.
+        wrenches, base, out
+            As in `forward_dynamics`.
+
+        Returns
+        -------
+        lost : ndarray, shape (..., nv) [N m, N]
+            The part of ``tau`` that gears take; ``lost @ v`` is the power that heats them.
+
+        Raises
+        ------
+        UnknownNameError, InconsistentStateError, SingularError
+            As in `forward_dynamics`.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> gear = rd.Actuator(gear_ratio=50.0, efficiency=0.8)
+        >>> robot = rd.load("double_pendulum", actuators={"shoulder": gear})
+        >>> q, v = [0.3, 0.2], [1.0, 0.0]
+        >>> tau = robot.inverse_dynamics(q, v, [2.0, 1.0])
+        >>> bool(abs(robot.gear_friction(q, v, tau)[0] - 0.2 * tau[0]) < 1e-12)
+        True
+        """
+        return self._now.evaluator.call(
+            "gear_friction", (q, v, tau), wrenches=wrenches, base=base, out=out
+        )
+
     def elastic_forces(
         self,
         q: ArrayLike,
@@ -3436,13 +3481,15 @@ class Robot:
     def actuators(self) -> Mapping[str, Actuator]:
         """Motors by joint name, as given to `load` or read from the file.
 
+        The motor behind an elastic gear turns a joint of its own, ``"joint_motor"``.
+
         Examples
         --------
         >>> import robodyn as rd
         >>> rd.load("four_bar").actuators["crank_drive"].gear_ratio
         20.0
         """
-        return dict(self._model.mechanism.actuators)
+        return dict(self._model.motors)
 
     @property
     def gear_ratios(self) -> Array:

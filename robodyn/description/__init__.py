@@ -6,6 +6,7 @@ algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
 from robodyn.description.actuation import Actuator, Rotor
+from robodyn.description.drive import Elastic, Motor, Winding
 from robodyn.description.exact_turns import ExactTurn, with_exact_turns
 from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
 from robodyn.description.link import Inertia, Link
@@ -18,6 +19,7 @@ __all__ = [
     "JOINT_KINDS",
     "Actuator",
     "Coupling",
+    "Elastic",
     "ExactTurn",
     "Inertia",
     "Joint",
@@ -26,10 +28,12 @@ __all__ = [
     "Loop",
     "Mechanism",
     "Mimic",
+    "Motor",
     "Pose",
     "Rotor",
     "Transmission",
     "Vector",
+    "Winding",
     "rotation_from_rpy",
     "rpy_from_rotation",
     "with_exact_turns",

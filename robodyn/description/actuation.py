@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
+from robodyn.description.drive import Elastic, Motor
 from robodyn.description.pose import Vector
 from robodyn.symbolic.symbol import with_name
+
+#: Fields of an `Actuator` that are finite numbers.
+NUMBERS = ("gear_ratio", "rotor_inertia", "viscous", "coulomb")
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,29 @@ class Actuator:
         On the motor side.
     name : str
         As in the file.
+    motor : Motor or None
+        The electric motor: its constants, and the limits of its drive.
+    efficiency : float
+        Share of the power into the gear that leaves it while the motor drives, above 0 to 1.
+    backward_efficiency : float or None
+        The same while the joint drives the motor, 0 to 1; 0: a worm, which no load turns. ``None``:
+        ``2 - 1 / efficiency``, as of the same friction in the gear, and never below 0.
+    backlash : float [rad, m]
+        Play between gear and joint, at the joint, from end to end; it needs ``elastic``.
+    elastic : Elastic or None
+        Spring and damper between gear and joint: the motor becomes a joint of its own, see
+        docs/guides/robots/drives.md.
 
     Raises
     ------
     ShapeError
         If a value is not the number, or the axis not the three numbers, that it should be.
+
+    Notes
+    -----
+    What a gear loses is friction in proportion to the torque it carries: the torque of the motor
+    that goes into it, without what its rotor and its own friction take. Below ``friction_speed`` of
+    the joint it falls linearly to zero, as nothing says which way a gear at rest is loaded.
 
     Examples
     --------
@@ -93,11 +115,31 @@ class Actuator:
     coulomb: float = 0.0
     torque_limit: float = math.inf
     name: str = ""
+    motor: Motor | None = None
+    efficiency: float = 1.0
+    backward_efficiency: float | None = None
+    backlash: float = 0.0
+    elastic: Elastic | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in ("gear_ratio", "rotor_inertia", "viscous", "coulomb", "torque_limit"):
+        for name in (*NUMBERS, "torque_limit", "efficiency", "backlash"):
             given = getattr(self, name)
             object.__setattr__(self, name, with_name(given, number(name, given)))
         if self.axis is not None:
             object.__setattr__(self, "axis", vector("axis", self.axis))
+        if self.backward_efficiency is not None:
+            backward = number("backward_efficiency", self.backward_efficiency)
+            object.__setattr__(self, "backward_efficiency", backward)
+
+    @property
+    def driven_efficiency(self) -> float:
+        """`backward_efficiency`, or what it is by default."""
+        if self.backward_efficiency is not None:
+            return self.backward_efficiency
+        return max(0.0, 2.0 - 1.0 / self.efficiency)
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the gear loses nothing either way."""
+        return self.efficiency == 1.0 == self.driven_efficiency

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.description.actuation import Actuator, Rotor
+from robodyn.description.drive import GearSpring
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
@@ -57,6 +58,8 @@ class Mechanism:
     rounding : (float, float) or None
         Half a unit in the last digit of the lengths [m] and of the angles [rad] of a file, root
         mean squares, where poses here are products of those of the file; not part of equality.
+    gear_springs : tuple of GearSpring
+        Of elastic gears, in the description for the equations alone.
     written : Mechanism or None
         As it was before frames were moved so that loops close; not part of equality.
 
@@ -89,6 +92,7 @@ class Mechanism:
     root: str | None = None
     transmissions: tuple[Transmission, ...] = ()
     rounding: tuple[float, float] | None = field(default=None, compare=False)
+    gear_springs: tuple[GearSpring, ...] = ()
     written: Mechanism | None = field(default=None, compare=False, repr=False)
 
     @property

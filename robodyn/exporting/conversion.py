@@ -165,13 +165,14 @@ def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
 def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
     q, links = robot.neutral(), robot.link_names
+    behind = {x.motor: x.joint for x in robot.model.setup.gear_springs}
     drawn = DrawnRobot(
         robot.mechanism,
         floating=robot.base == "floating",
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
         poses=dict(zip(links, robot.frame_poses(q, frames=links), strict=True)),
-        motors=robot.actuated_joints,
+        motors=tuple(behind.get(name, name) for name in robot.actuated_joints),
     )
     texts = {".xml": mjcf_text, ".sdf": sdf_text}
     return texts.get(suffix, usda_text)(drawn)

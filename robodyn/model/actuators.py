@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 import numpy as np
 
-from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Rotor
+from robodyn.description import Actuator, Inertia, Joint, Link, Mechanism, Rotor, Transmission
+from robodyn.description.actuation import NUMBERS
 from robodyn.description.coupled_motors import motor_ratios
 from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
@@ -107,6 +108,7 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     ratios, drives = motor_ratios(mechanism), []
     for name, motor in mechanism.actuators:
         _check_values(name, motor)
+        _check_gear(name, motor)
         if name not in joints:  # it closed a loop, and is locked
             continue
         joint = joints[name]
@@ -174,7 +176,7 @@ def _axis(
 
 def _check_values(name: str, motor: Actuator) -> None:
     """Check the parameters of a motor."""
-    least = {"gear_ratio": -np.inf, "rotor_inertia": 0.0, "viscous": 0.0, "coulomb": 0.0}
+    least = {**dict.fromkeys(NUMBERS, 0.0), "gear_ratio": -np.inf}
     given = {key: getattr(motor, key) for key in least}
     wrong = [f"{x}={y}" for x, y in given.items() if not (math.isfinite(y) and y >= least[x])]
     if not motor.torque_limit >= 0.0:
@@ -185,6 +187,47 @@ def _check_values(name: str, motor: Actuator) -> None:
             "inertia, friction and torque limit that are not negative",
             direction=name,
         )
+
+
+def _check_gear(name: str, motor: Actuator) -> None:
+    """Check how much power a gear loses, and that a torque at rest moves something."""
+    problem, back = "", motor.backward_efficiency
+    if not 0.0 < motor.efficiency <= 1.0:
+        problem = f"efficiency={motor.efficiency}, expected a share of power above 0, 1 at most"
+    elif back is not None and not 0.0 <= back <= 1.0:
+        problem = f"backward_efficiency={back}, expected a share of power from 0 to 1"
+    elif motor.driven_efficiency == 0.0 and not motor.rotor_inertia:
+        problem = (
+            "a gear that no load turns (backward efficiency 0) and rotor_inertia=0: what moves it "
+            "is not determined; give the inertia of the rotor"
+        )
+    elif not motor.gear_ratio and not motor.lossless:
+        problem = "a gear that loses power, with gear_ratio=0"
+    if problem:
+        raise ActuationError(f"the motor of joint {name!r} has {problem}", direction=name)
+
+
+def torques_of_coupled(
+    coupling: Transmission,
+    motor: str,
+    ratios: Mapping[str, tuple[tuple[str, float], ...]],
+    joints: Mapping[str, Joint],
+) -> list[tuple[str, float]]:
+    """Joints whose forces make the torque of a motor of a transmission, each with its factor.
+
+    Raises ActuationError: If one of the joints does not move.
+    """
+    names = coupling.joints
+    for name in names:
+        if name not in joints or not joints[name].nv:
+            raise ActuationError(
+                f"the gear of {motor!r} loses power, and joint {name!r} of its transmission "
+                f"{coupling.name!r} does not move: give its motor no losses",
+                direction=name,
+            )
+    matrix = np.array([[dict(ratios[name]).get(x, 0.0) for x in names] for name in names])
+    row = np.linalg.inv(matrix)[:, names.index(motor)]
+    return [(name, float(x)) for name, x in zip(names, row, strict=True) if x]
 
 
 def _check_single(mechanism: Mechanism, joint: Joint) -> None:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Mechanism
+from robodyn.description import Actuator, Mechanism
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.light import light_speeds
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import ActuationError
 from robodyn.model.configuration import Block
+from robodyn.model.elastic_gears import motors_of
 from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
@@ -61,9 +62,14 @@ class Model:
     joint_inertias: JointInertias
 
     @cached_property
+    def motors(self) -> dict[str, Actuator]:
+        """Motors by the joint that they turn; behind an elastic gear it is one of their own."""
+        return motors_of(self.mechanism)
+
+    @cached_property
     def gearing(self) -> Gearing:
         """Gears and transmissions between motors and joints."""
-        motors, transmissions = dict(self.mechanism.actuators), self.mechanism.transmissions
+        motors, transmissions = self.motors, self.mechanism.transmissions
         return Gearing(motors, transmissions, self.joints, self.actuated_joints, self.bodies.nv)
 
     @cached_property
@@ -205,7 +211,7 @@ def model_of(
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = limits_of(infos.values(), bodies.nq, bodies.nv)
-    described = dict(mechanism.actuators)
+    described = motors_of(mechanism)
     # in the order of the tree, which is that of q, also where joints follow others
     moved = tuple(x.joint.name for x in tree.joints if x.joint.name in described and x.joint.nv)
     free = tuple(n for n in names if not infos[n].kind.is_free)

@@ -13,6 +13,7 @@ from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.followers import mimics_as_followers
 from robodyn.description.graph_check import find_root
 from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
+from robodyn.equations.forces.gear_losses import GearLoss
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closing import closure, coupled, frame_closure
 from robodyn.equations.loops.constraint import Related
@@ -24,7 +25,13 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
-from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
+from robodyn.model.actuators import (
+    rotor_drives,
+    torques_of_coupled,
+    with_free_rotors,
+    with_motors,
+)
+from robodyn.model.elastic_gears import with_elastic_gears
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
@@ -35,6 +42,7 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
 
     It includes the friction of motors if passive forces count; else joints have no armature.
     """
+    mechanism = with_elastic_gears(mechanism)
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
     if mechanism.followers:
@@ -92,6 +100,8 @@ def setup_of(
         laws=_laws_on(bodies, forces),
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
         motor_friction=motor_friction_of(effective, bodies) if passive else (),
+        gear_losses=gear_losses_of(effective, settings) if passive else (),
+        gear_springs=() if mechanism.relaxed else effective.gear_springs,
         free_rotors=tuple(body.index for body in bodies if body.description.name in spinning),
     )
 
@@ -169,6 +179,34 @@ def motor_friction_of(mechanism: Mechanism, bodies: MechanismModel) -> tuple[Mot
             motor, scale = motors[name], math.hypot(*(x for _, x in ratios[name]))
             frictions.append(MotorFriction(name, turns, scale, motor.viscous, motor.coulomb))
     return tuple(sorted(frictions, key=lambda x: moving.get(x.joint, -1)))
+
+
+def gear_losses_of(mechanism: Mechanism, settings: Settings) -> tuple[GearLoss, ...]:
+    """Gears that lose power, of joints that move.
+
+    Raises ActuationError: If such a gear belongs to a transmission with joints that do not move.
+    """
+    joints, motors = {x.name: x for x in mechanism.joints}, dict(mechanism.actuators)
+    lossy = {name for name, x in motors.items() if not x.lossless and name in joints}
+    if not lossy:
+        return ()
+    coupled, found = {name: x for x in mechanism.transmissions for name in x.joints}, []
+    drives = {x.joint: x for x in drives_of(mechanism, settings)}
+    ratios = motor_ratios(mechanism)
+    for name in (x for x in joints if x in lossy and joints[x].nv):
+        motor, row = motors[name], ratios[name]
+        torque = [(name, 1.0 / motor.gear_ratio)]
+        if name in coupled:
+            torque = torques_of_coupled(coupled[name], name, ratios, joints)
+        drive = drives.get(name, Drive(name, row, 0.0))
+        scale, backward = math.hypot(*(x for _, x in row)), 1.0 - motor.driven_efficiency
+        found.append(
+            GearLoss(
+                name, row, tuple(torque), drive.inertia, drive.carrier, drive.axis,
+                motor.viscous, motor.coulomb, scale, 1.0 / motor.efficiency - 1.0, backward,
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:

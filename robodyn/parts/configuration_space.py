@@ -69,7 +69,23 @@ class ConfigurationSpace:
                 if count:  # a joint that was locked or follows another has no position of its own
                     q[part] = value
         finite(near=q)
-        return self.normalised("near", q)
+        return self.relaxed(self.normalised("near", q))
+
+    def relaxed(self, q: Array) -> Array:
+        """A posture, with motors behind elastic gears where their joints are, shape (nq,).
+
+        Those that ``near`` names stay.
+        """
+        springs, near = self._model.setup.gear_springs, self._model.settings.near or ()
+        named = {x[0] for x in near if isinstance(x, tuple)}
+        if not springs or (near and not named):
+            return q
+        q, joints = q.copy(), self._model.joints
+        for spring in springs:
+            motor, joint = joints[spring.motor].q, joints[spring.joint].q
+            if joint.stop > joint.start and spring.motor not in named:
+                q[motor] = q[joint]
+        return q
 
     def random(self, rng: np.random.Generator, count: int | None = None) -> Array:
         """A position within the limits, shape (nq,), or as many as are asked for (count, nq)."""

@@ -185,6 +185,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
             wanted.add(joint.name)
     for constraint in mechanism.constraints:
         wanted |= {*constraint.joints}
+    wanted |= {spring.joint for spring in mechanism.gear_springs}
     wanted |= {force.joint for force in mechanism.forces}
     wanted |= {joint for loop in mechanism.followers for joint in loop.joints}
 

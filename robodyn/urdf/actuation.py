@@ -5,7 +5,8 @@ ROS 1 writes ``<mechanicalReduction>`` in the ``<actuator>``, older files direct
 ``<transmission>`` inside ``<ros2_control>``. Rotor inertia has the tags of Drake. ROS 1 writes the
 kind of a transmission in ``<type>`` and roles as elements, ros2_control the kind in ``<plugin>``,
 and roles as attributes. ``<motor>`` and ``<matrix>`` (speeds of shafts over speeds of joints, row
-after row) are ours: a ``<motor>`` says all that an ``Actuator`` holds, and goes before others.
+after row) are ours: a ``<motor>`` says all that an ``Actuator`` holds, and goes before others. Its
+children are ``<electric>``, a `Motor` with its ``<winding>``, and ``<elastic>``.
 """
 
 from __future__ import annotations
@@ -13,12 +14,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from robodyn.description import Actuator, Joint, Link, Loop, Transmission
+from robodyn.description import (
+    Actuator,
+    Elastic,
+    Joint,
+    Link,
+    Loop,
+    Motor,
+    Transmission,
+    Winding,
+)
 from robodyn.description.coupled_motors import transmission_problems
 from robodyn.description.possible import LARGEST
-from robodyn.errors import ShapeError, UnknownNameError, some_of
+from robodyn.errors import ActuationError, ShapeError, UnknownNameError, some_of
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
 from robodyn.urdf.ros2_control import (
@@ -121,16 +131,77 @@ class _Actuation:
                 reader.problem(element, UnknownNameError("link", carrier, self._links))
             if element.get("axis") is not None:
                 axis = reader.unit(element, reader.vector(element, "axis", x_axis), x_axis)
-            self.motors[joint] = self.actuators[joint] = Actuator(
-                reader.number(element, "gear_ratio", 1.0),
-                reader.number(element, "rotor_inertia", 0.0),
-                axis,
-                carrier,
-                reader.number(element, "viscous", 0.0),
-                reader.number(element, "coulomb", 0.0),
-                reader.number(element, "torque_limit", math.inf, infinite=True),
-                element.get("name", ""),
+            made = self._made(
+                element,
+                Actuator,
+                gear_ratio=reader.number(element, "gear_ratio", 1.0),
+                rotor_inertia=reader.number(element, "rotor_inertia", 0.0),
+                axis=axis,
+                mounted_on=carrier,
+                viscous=reader.number(element, "viscous", 0.0),
+                coulomb=reader.number(element, "coulomb", 0.0),
+                torque_limit=reader.number(element, "torque_limit", math.inf, infinite=True),
+                name=element.get("name", ""),
+                motor=self._read_electric(element),
+                efficiency=reader.number(element, "efficiency", 1.0),
+                backward_efficiency=self._optional(element, "backward_efficiency"),
+                backlash=reader.number(element, "backlash", 0.0),
+                elastic=self._read_child(element, "elastic", Elastic, ("stiffness", "damping")),
             )
+            if made is not None:
+                self.motors[joint] = self.actuators[joint] = made
+
+    def _read_electric(self, element: Element) -> Motor | None:
+        """``<electric>`` of a ``<motor>``, with its ``<winding>``."""
+        reader, found = self._reader, self._reader.only(element, "electric")
+        if found is None:
+            return None
+        thermal, winding = None, reader.only(found, "winding")
+        if winding is not None:
+            thermal = self._made(
+                winding,
+                Winding,
+                resistances=self._numbers(winding, "resistances"),
+                time_constants=self._numbers(winding, "time_constants"),
+                limit=reader.number(winding, "limit"),
+            )
+        made: Motor | None = self._made(
+            found,
+            Motor,
+            torque_constant=reader.number(found, "torque_constant"),
+            resistance=reader.number(found, "resistance"),
+            inductance=reader.number(found, "inductance", 0.0),
+            voltage=self._optional(found, "voltage"),
+            current=self._optional(found, "current"),
+            thermal=thermal,
+        )
+        return made
+
+    def _read_child(
+        self, element: Element, tag: str, make: Callable[..., Any], names: tuple[str, ...]
+    ) -> Any:
+        """A child with numbers alone, of which the first is required; ``None`` without one."""
+        found = self._reader.only(element, tag)
+        if found is None:
+            return None
+        first = {names[0]: self._reader.number(found, names[0])}
+        rest = {x: self._reader.number(found, x, 0.0) for x in names[1:]}
+        return self._made(found, make, **first, **rest)
+
+    def _optional(self, element: Element, name: str) -> float | None:
+        return None if element.get(name) is None else self._reader.number(element, name)
+
+    def _numbers(self, element: Element, name: str) -> tuple[float, ...]:
+        words = (element.get(name) or "").split()
+        return tuple(self._reader.to_number(element, name, word) for word in words)
+
+    def _made(self, element: Element, make: Callable[..., Any], **values: Any) -> Any:
+        """What an element describes, or a problem where its numbers are wrong."""
+        try:
+            return make(**values)
+        except (ActuationError, ShapeError) as error:
+            self._reader.problem(element, str(error), leniently="left out")
+            return None
 
     def read_ros2_control(self, element: Element) -> None:
         """Transmissions, and motors of joints that get commands."""

@@ -353,4 +353,12 @@ def _transmission(given: Transmission) -> list[str]:
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:
-    return element("motor", {"joint": joint, **_non_default_fields(actuator)})
+    values, children = _non_default_fields(actuator), []
+    if electric := values.pop("motor", None):
+        inner = _non_default_fields(electric)
+        winding = inner.pop("thermal", None)
+        heat = [child("winding", **vars(winding))] if winding else ()
+        children += _within("electric", heat, **inner)
+    if elastic := values.pop("elastic", None):
+        children.append(child("elastic", **_non_default_fields(elastic)))
+    return element("motor", {"joint": joint, **values}, children)

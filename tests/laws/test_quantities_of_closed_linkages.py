@@ -301,6 +301,26 @@ def are_bias_forces(case, f):
     close(case.B.T @ (case.M @ solved.a + h), case.B.T @ case.tau, 1e-7)
 
 
+def is_gear_friction(case, f):
+    """What gears take is missing among the forces: without it rigid gears move as they do."""
+    given = case.q, case.v, case.tau, *case.base_arrays
+    close(f(*given), np.zeros(case.robot.nv))
+    mechanism = case.robot.mechanism
+    first, *others = case.robot.actuated_joints
+    motor = rd.Actuator(20.0, 1e-4, efficiency=0.6, backward_efficiency=0.3)
+    motors = ((first, motor), *((name, rd.Actuator()) for name in others))
+    settings = {**case.settings, "passive": True}
+    lossy, rigid = (
+        interpreted(replace(mechanism, actuators=((first, x), *motors[1:])), **settings)
+        for x in (motor, replace(motor, efficiency=1.0, backward_efficiency=1.0))
+    )
+    lost = lossy.function("gear_friction")(*given)
+    assert lost @ case.v > 0.0
+    without = (*given[:2], case.tau - lost, *case.base_arrays)
+    found = lossy.function("forward_dynamics")(*given)
+    close(found, rigid.function("forward_dynamics")(*without), 1e-8)
+
+
 def are_gravity_forces(case, f):
     """The slope of the potential energy along motions that keep the loops closed."""
     rest = (np.eye(4), np.zeros(6), np.zeros(6)) if case.base_arrays else ()
@@ -801,6 +821,7 @@ LAWS = {
     "gravity_forces": are_gravity_forces,
     "passive_forces": are_passive_forces,
     "elastic_forces": are_elastic_forces,
+    "gear_friction": is_gear_friction,
     "regressor": are_regressors,
     "dynamic_regressor": are_regressors,
     "joint_wrenches": are_joint_wrenches,

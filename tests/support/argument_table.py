@@ -361,12 +361,17 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     numbers += ("lower", "upper", "rest", "rest_length", "distance", "height")
     numbers += ("armature", "exponent", "friction_speed", "dissipated")
     numbers += ("stop_stiffness", "stop_damping", "diameter", "viscosity")
+    numbers += ("torque_constant", "resistance", "inductance", "backlash", "efficiency")
+    numbers += ("Winding.limit",)
     owners = ("Actuator", "CompliantStops", "Coupling", "Ground", "Joint", "Limits", "Loop")
-    owners += ("MotorLimits", "PointSpring", "Rotor", "Inertia", "landings")
+    owners += ("MotorLimits", "PointSpring", "Rotor", "Inertia", "landings", "Elastic")
     rows = dict.fromkeys(numbers, Row(1.0, w.number))
     for owner in owners:
         for name in ("stiffness", "damping", "friction", "inertia", "velocity", "effort"):
             rows[f"{owner}.{name}"] = Row(1.0, w.number)
+    rows |= dict.fromkeys(("voltage", "current", "backward_efficiency"), Row(0.5, w.number))
+    rows |= dict.fromkeys(("Winding.resistances", "time_constants"), Row((1.0, 2.0), w.array))
+    rows |= dict.fromkeys(("motor", "thermal", "elastic"), Row(None, w.instance))
     rows |= dict.fromkeys(("xyz", "rpy", "axis", "axis2", "normal"), Row(place, w.array))
     rows |= dict.fromkeys(("point1", "point2"), Row(place, w.array))
     rows |= dict.fromkeys(

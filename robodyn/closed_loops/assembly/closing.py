@@ -56,7 +56,8 @@ class LoopCloser:
 
         Beside it, where it is singular and the user has not named it.
         """
-        return self._nearest if self._model.settings.near else self.regular
+        found = self._nearest if self._model.settings.near else self.regular
+        return self._space.relaxed(found)
 
     @property
     def _nearest(self) -> Array:

@@ -112,6 +112,7 @@ class ConstrainedSolve:
         given: Mapping[str, ArrayLike],
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers by the terms of their equations, unless they overflow."""
+        refuse_losses(self._model)
         M, force, K, k, _ = terms
         try:
             found = solve_terms(M, force, K, k, method)
@@ -135,6 +136,7 @@ class ConstrainedSolve:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven; multipliers of least norm."""
+        refuse_losses(self._model)
         kind = result_type(base is None and roles.single, q, v)
         q = in_double(q) if stabilization is not None else self._projection.posture(q)
         v = in_double(v)
@@ -183,4 +185,16 @@ class ConstrainedSolve:
             "inertia",
             joints=names,
             rows=error.rows,
+        )
+
+
+def refuse_losses(model: Model) -> None:
+    """Check that no gear loses power, which is not computed where the rank is revealed."""
+    for x in model.setup.gear_losses:
+        raise SingularError(
+            f"the gear of {x.joint!r} loses power, which forward_dynamics, hybrid_dynamics and "
+            f"inverse_dynamics of {model.mechanism.name!r} compute where the rank of its loops is "
+            "plain; with redundant loops, near singular postures and in constrained_dynamics give "
+            "the actuator efficiency=1",
+            joints=(x.joint,),
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from robodyn.equations.forces import between_links, in_joints, laws, planets
+from robodyn.equations.forces.elastic_gears import gear_spring_energy
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import elastic_forces, passive_forces
@@ -46,7 +47,8 @@ def energy_and_power(t: Tracer) -> Results:
 
 def _elastic(t: Tracer) -> Number:
     ground = between_links.energy(t.state, t.ground)
-    total = ground + in_joints.joint_energy(t.state, passive=False)
+    total = ground + gear_spring_energy(t.setup.gear_springs, t.state)
+    total = total + in_joints.joint_energy(t.state, passive=False)
     if not t.setup.passive:
         return total
     joints = total + in_joints.joint_energy(t.state, passive=True)

@@ -22,6 +22,7 @@ from robodyn.equations.tree.rotor_forces import (
     coupling_forces,
     rotor_reactions,
 )
+from robodyn.errors import SettingsError
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench, summed
@@ -75,6 +76,11 @@ def body_regressor(t: Tracer) -> Results:
 
 def dynamic_regressor(t: Tracer) -> Results:
     """``Y`` (nv, parameters), of which the regressor of the bodies is the first part."""
+    if t.setup.gear_losses:
+        raise SettingsError(
+            f"the gear of {t.setup.gear_losses[0].joint!r} loses power: the torque of its motor is "
+            "no linear function of parameters; take efficiency=1, or the robot with passive=False"
+        )
     rows = regressor(t.state, t.a)
     columns = list(_motor_columns(t))
     return {"Y": [[*row, *(x.get(k, 0.0) for x in columns)] for k, row in enumerate(rows)]}

@@ -14,7 +14,13 @@ from robodyn.equations.mechanism.bodies import Drive, MechanismModel, weighed
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.force_elements import keeps_coordinate
 from robodyn.model.model import Model, checked_masses
-from robodyn.model.model_setup import drives_of, effective_mechanism, grounds_of, motor_friction_of
+from robodyn.model.model_setup import (
+    drives_of,
+    effective_mechanism,
+    gear_losses_of,
+    grounds_of,
+    motor_friction_of,
+)
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import SpanningTree, described_anew
 
@@ -63,6 +69,8 @@ def with_other_numbers(
         closures=closures,
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
         motor_friction=motors,
+        gear_losses=gear_losses_of(effective, settings) if model.setup.passive else (),
+        gear_springs=effective.gear_springs if model.setup.gear_springs else (),
     )
     joint_inertias = None
     if drives is None:

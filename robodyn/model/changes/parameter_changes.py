@@ -15,6 +15,7 @@ from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES, motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.model.elastic_gears import with_elastic_gears
 from robodyn.model.model import Model
 from robodyn.tolerances import WHOLE_LINK
 
@@ -49,12 +50,19 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
 def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
     """Joints, cut ones, free rotors and motors with other inertia and friction."""
     motors = dict(mechanism.actuators)
+    own = {x.joint: x.motor for x in with_elastic_gears(mechanism).gear_springs}
     for name, motor in motors.items():
+        turned, squared = own.get(name, name), motor.gear_ratio**2
         changed: dict[str, Any] = {
-            x: given[f"{name}.{x}"]
+            x: given[f"{turned}.{x}"]
             for x in ("rotor_inertia", *MOTOR_FRICTION)
-            if f"{name}.{x}" in given
+            if f"{turned}.{x}" in given
         }
+        if turned != name:  # a joint of the motor alone
+            of_joint = {"damping": ("viscous", squared), "friction": ("coulomb", squared**0.5)}
+            for x, (field, ratio) in of_joint.items():
+                if f"{turned}.{x}" in given:
+                    changed[field] = given[f"{turned}.{x}"] / ratio
         motors[name] = dataclasses.replace(motor, **changed) if changed else motor
     coupled = {name for x in mechanism.transmissions for name in x.joints}
     resisting = {x.rpartition(".")[0] for x in given if x.rpartition(".")[2] in RESISTANCES}
@@ -64,8 +72,9 @@ def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mecha
             armature = given[f"{joint.name}.armature"]
             joints[k] = joint = dataclasses.replace(joint, armature=armature)
         if joint.name in resisting:
-            own = None if joint.name in coupled else motors.get(joint.name)
-            joints[k], driving = _with_resistance(joint, own, given)
+            apart = joint.name in coupled or joint.name in own
+            beside = None if apart else motors.get(joint.name)
+            joints[k], driving = _with_resistance(joint, beside, given)
             motors |= {} if driving is None else {joint.name: driving}
     return dataclasses.replace(
         mechanism,

@@ -236,6 +236,12 @@ def _refuse_other_geometry(model: Model, values: Values) -> None:
 def _setup(model: Model, ten: Mapping[int, FloatArray], values: Values) -> Setup:
     """Setup of a model with arrays in place of the numbers that differ."""
     bodies, setup = model.bodies, model.setup
+    if setup.gear_losses:
+        raise SettingsError(
+            f"gears of {model.mechanism.name!r} lose power ({setup.gear_losses[0].joint!r}), and "
+            "parameters that are rows of several robots do not reach them: take "
+            "robot.with_(parameters=) with one row after the other"
+        )
     inertias = {i: inertia_of(bodies, bodies.bodies[i], list(rows.T)) for i, rows in ten.items()}
     own = [_pseudo_inertia(inertias.get(body.index, body.inertia)) for body in bodies]
     described = (body.description for body in bodies)

@@ -265,8 +265,12 @@ class EnergySamples:
         robot, at = self._robot, self._at(t)
         moving: Any = () if at is None else at.parts
         tree: Any = {"tree": True} if robot.nc else {}
-        force = robot.function("inverse_dynamics", **tree)(q, v, a, *moving)
-        force = force[0] if isinstance(force, tuple) else force
+        if robot.model.setup.gear_losses:  # what gears lose is no energy of the bodies
+            force = robot.bias_forces(q, v, base=at)
+            force = force + np.einsum("tnij,tnj->tni", robot.mass_matrix(q), a)
+        else:
+            force = robot.function("inverse_dynamics", **tree)(q, v, a, *moving)
+            force = force[0] if isinstance(force, tuple) else force
         # damping and friction dissipate energy, springs store it
         force = force + robot.passive_forces(q, v, base=at)
         force = force - robot.elastic_forces(q, base=at)

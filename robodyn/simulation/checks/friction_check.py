@@ -144,6 +144,7 @@ def _smooth_speed(robot: Robot) -> float | None:
         for name, x in robot.parameter_rows.items()
         if name.endswith((".friction", ".coulomb"))
     ]
+    dry += [max(x.forward, x.backward) for x in model.setup.gear_losses]
     if settings.passive and any(dry):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)
@@ -179,6 +180,8 @@ def _slope(
         return 0.0
     v = np.array([np.zeros(robot.nv), jump * (SLOW * smooth / size)])
     still, slow = robot.passive_forces(np.array([q, q]), v, base=at)
+    if robot.model.setup.gear_losses:  # under the load alone
+        slow = slow - robot.gear_friction(q, v[1], np.zeros(robot.nv), base=at)
     return float((still - slow) @ jump * size / (SLOW * smooth * jump[k]))
 
 

@@ -94,6 +94,9 @@ def left_out_everywhere(
         (
             ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
             ("rotors that spin freely", [x.name for x in mechanism.rotors]),
+            ("electric motors", [x for x, motor in mechanism.actuators if motor.motor]),
+            ("losses of gears", [x for x, motor in mechanism.actuators if not motor.lossless]),
+            ("elastic gears and backlash", [x for x, y in mechanism.actuators if y.elastic]),
             ("sensors", sensors),
         )
     )

@@ -284,7 +284,15 @@ ROOT = rule(
         "transmission": _TRANSMISSION,
         "ros2_control": _ROS2_CONTROL,
         "motor": rule(
-            "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name"
+            "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name "
+            "efficiency backward_efficiency backlash",
+            {
+                "electric": rule(
+                    "torque_constant resistance inductance voltage current",
+                    {"winding": rule("resistances time_constants limit")},
+                ),
+                "elastic": rule("stiffness damping"),
+            },
         ),
         **{tag: rule(_fields(cls)) for tag, cls in LINK_ELEMENTS.items()},
         "rotor": rule("name link axis inertia damping friction"),

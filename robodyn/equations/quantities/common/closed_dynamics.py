@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from robodyn.equations.elimination import constrained, partition, singularity
 from robodyn.equations.elimination.constrained import FreeSystem
 from robodyn.equations.elimination.least_norm import least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import long_linkages
+from robodyn.equations.quantities.common.lossy_gears import (
+    Found,
+    forces_with_losses,
+    gear_friction,
+    with_gear_losses,
+)
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
@@ -19,6 +26,8 @@ from robodyn.symbolic.scalar import Number, sqrt
 def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
 ) -> tuple[list[Number], list[Number], list[Number]]:
+    if not t.setup.closed or "rows" not in t.options:
+        return partition.closed_hybrid_dynamics(t.state, a, tau, mask, t.wrenches, ())
     if long_linkages.preferred(t, mask):
         return long_linkages.hybrid_dynamics(t, a, tau, mask)
     turned = t.turned_rows
@@ -30,8 +39,22 @@ def _sweep(
 
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
-    a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
+    a, multipliers = accelerations(t)
     return {"a": if_forward_is_regular(t, a), "multipliers": multipliers}
+
+
+def accelerations(t: Tracer) -> tuple[list[Number], list[Number]]:
+    """Accelerations and multipliers of forward dynamics, of trees too."""
+    sweep = with_gear_losses(t, partial(_sweep, t))
+    a, _, multipliers = sweep(t.zeros, applied_forces(t), frozenset())
+    return a, multipliers
+
+
+def lost_in_gears(t: Tracer) -> Results:
+    """Forces that gears lose, for forces of the motors."""
+    sweep = partial(_sweep, t)
+    lost = gear_friction(t, sweep, t.zeros, applied_forces(t), frozenset())
+    return {"tau": if_forward_is_regular(t, lost)}
 
 
 def if_forward_is_regular(t: Tracer, values: list[Number]) -> list[Number]:
@@ -69,14 +92,18 @@ def hybrid_with_multipliers(t: Tracer) -> Results:
     return {**found, "multipliers": least_multipliers(t, lam)}
 
 
+def hybrid(t: Tracer) -> tuple[list[Number], list[Number]]:
+    """Accelerations and forces of hybrid dynamics, of trees too."""
+    found = with_controlled(t, partial(_sweep, t))
+    return found["a"], found["tau"]
+
+
 def _hybrid(t: Tracer) -> tuple[Results, list[Number]]:
     """Accelerations and forces, and multipliers of the chosen rows."""
     lam: list[Number] = []
 
-    def sweep(
-        a: list[Number], tau: list[Number], mask: frozenset[int]
-    ) -> tuple[list[Number], list[Number]]:
-        a, tau, lam[:] = _sweep(t, a, tau, mask)
+    def sweep(a: list[Number], tau: list[Number], mask: frozenset[int]) -> Found:
+        a, tau, lam[:] = _sweep(t, a, tau, mask)  # the last one is that with all losses
         return a, tau
 
     found = with_controlled(t, sweep)
@@ -147,7 +174,8 @@ def loop_conditioning(t: Tracer) -> Results:
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces at the motors, and the violation of the loops by ``a``."""
-    return {"tau": if_motors_can(t, motor_forces(t)[0]), "gap": _gap(t)}
+    tau = forces_with_losses(t, motor_forces(t)[0])
+    return {"tau": if_motors_can(t, tau), "gap": _gap(t)}
 
 
 def _gap(t: Tracer) -> list[Number]:

@@ -24,18 +24,24 @@ from functools import cached_property
 
 from robodyn.equations.elimination import singularity
 from robodyn.equations.loops.constraint_violation import if_closed
-from robodyn.equations.quantities.common import closed_dynamics
+from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
+from robodyn.equations.quantities.common.lossy_gears import forces_with_losses
+from robodyn.equations.quantities.common.quantity import flat
 from robodyn.equations.quantities.common.state_derivatives import state_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
+from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""
+    if t.setup.gear_losses:
+        program = t.program(lambda inner: [*flat(tree_dynamics.inverse_dynamics(inner)["tau"])])
+        return {"tau": t.results(program), **_slopes(t, program, "tau", ("q", "v", "a"))}
     dq, dv = (dg for dg, _ in state_derivatives(t, t.a, []))
     tau = newton_euler.inverse_dynamics(t.state, t.a, t.wrenches)
     return {
@@ -51,13 +57,17 @@ def closed_inverse_dynamics(t: Tracer) -> Results:
 
     They are those of the formula that gives the forces, also along motions that open loops.
     """
-    program = t.program(lambda inner: closed_dynamics.motor_forces(inner)[0])
-    found = {f"d tau / d {x}": t.slopes(program, x) for x in ("q", "v", "a")}
+    program = t.program(
+        lambda inner: forces_with_losses(inner, closed_dynamics.motor_forces(inner)[0])
+    )
+    found = _slopes(t, program, "tau", ("q", "v", "a"))
     return {"tau": closed_dynamics.if_motors_can(t, t.results(program)), **found}
 
 
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and their derivatives by q, v and tau."""
+    if t.setup.gear_losses:
+        return _lossy_forward_dynamics(t)
     system = _System(t, (), t.zeros, t.numbers["tau"])
     a = system.a
     if "probe" in t.options:
@@ -77,6 +87,8 @@ def forward_dynamics(t: Tracer) -> Results:
 def hybrid_dynamics(t: Tracer) -> Results:
     """Accelerations and forces, and their derivatives by q, v and what is given."""
     controlled = t.options["controlled"]
+    if t.setup.gear_losses:
+        return _lossy_hybrid_dynamics(t, controlled)
     a, tau = t.zeros, t.zeros
     for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
         a[k] = x
@@ -95,6 +107,45 @@ def hybrid_dynamics(t: Tracer) -> Results:
     for name, (da, dtau) in by.items():
         found[f"d a / d {name}"], found[f"d tau / d {name}"] = da, dtau
     return found
+
+
+def _lossy_forward_dynamics(t: Tracer) -> Results:
+    """The same where gears lose power: what they lose depends on what is solved for."""
+    program = t.program(lambda inner: _joined(closed_dynamics.accelerations(inner)))
+    values, nv = t.results(program), t.model.nv
+    a = values[:nv]
+    if "rows" in t.options:
+        a = closed_dynamics.if_forward_is_regular(t, a)
+    found = _slopes(t, program, "a", ("q", "v", "tau"), slice(nv))
+    return {"a": a, "multipliers": values[nv:], **found}
+
+
+def _lossy_hybrid_dynamics(t: Tracer, controlled: Sequence[int]) -> Results:
+    """The same where gears lose power."""
+    program = t.program(lambda inner: _joined(closed_dynamics.hybrid(inner)))
+    values, nv = t.results(program), t.model.nv
+    a, names = values[:nv], ("q", "v", "a_controlled", "tau_free")
+    found = _slopes(t, program, "a", names, slice(nv))
+    found |= _slopes(t, program, "tau", names, slice(nv, 2 * nv))
+    if t.options.get("all_columns"):
+        for name, own in (("a_controlled", controlled), ("tau_free", t.free)):
+            for x in ("a", "tau"):
+                by = f"d {x} / d {name}"
+                found[by] = _spread(found[by], own, t.zeros)
+    if "rows" in t.options:
+        a = closed_dynamics.if_hybrid_is_regular(t, a)
+    return {"a": a, "tau": values[nv : 2 * nv], **found}
+
+
+def _joined(found: Sequence[Sequence[Number]]) -> list[Number]:
+    return [x for part in found for x in part]
+
+
+def _slopes(
+    t: Tracer, program: Program, value: str, names: Sequence[str], rows: slice = slice(None)
+) -> dict[str, Matrix]:
+    """Derivatives of some results of a program by its inputs, by their names."""
+    return {f"d {value} / d {x}": t.slopes(program, x)[rows] for x in names}
 
 
 class _System:

@@ -116,6 +116,8 @@ def shape_of(setup: Setup) -> Shape:
         tuple(model.light),
         tuple(x.name for x in setup.cut_joint_friction),
         tuple(tuple(body for body, _ in x.turns) for x in setup.motor_friction),
+        setup.gear_losses,
+        setup.gear_springs,
         tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from robodyn.description.drive import GearSpring
+from robodyn.equations.forces.gear_losses import GearLoss
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.constraint import Related
@@ -43,6 +45,8 @@ class Setup:
     free_rotors: Bodies that are rotors which spin freely on the links that carry them.
     planets: Masses far away that draw all bodies.
     motor_friction: Of motors that several joints turn, if it belongs to the mechanism.
+    gear_losses: Of gears that lose power, if they belong to the mechanism.
+    gear_springs: Of elastic gears, which belong to the mechanism whether or not damping does.
     """
 
     model: MechanismModel
@@ -62,6 +66,8 @@ class Setup:
     planets: tuple[InverseSquareGravity, ...] = ()
     free_rotors: tuple[int, ...] = ()
     motor_friction: tuple[MotorFriction, ...] = ()
+    gear_losses: tuple[GearLoss, ...] = ()
+    gear_springs: tuple[GearSpring, ...] = ()
 
     @property
     def closed(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
+from robodyn.equations.forces.elastic_gears import gear_spring_forces
 from robodyn.equations.forces.motor_friction import motor_friction_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
@@ -84,9 +85,10 @@ class Tracer:
         return inline(program, [x for port in program.inputs for x in numbers[port.name]])
 
     def slopes(self, program: Program, by: str, **given: Sequence[Number]) -> list[list[Number]]:
-        """The same of its derivatives by an input, a row for each result, along the speeds."""
-        found, nv = self.results(jacobian(program, by), **given), self.model.nv
-        return [found[nv * k : nv * (k + 1)] for k in range(len(program.results))]
+        """The same of its derivatives by an input, a row for each result; those by q along v."""
+        found, rows = self.results(jacobian(program, by), **given), len(program.results)
+        columns = len(found) // rows
+        return [found[columns * k : columns * (k + 1)] for k in range(rows)]
 
     def add(self, port: Port) -> None:
         """Declare an input."""
@@ -353,17 +355,20 @@ class Tracer:
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
-        setup, joint, shared = self.setup, self.state[body.index], self._motor_friction
+        setup, joint, shared = self.setup, self.state[body.index], self._shared_forces
         own = in_joints.joint_forces(body, joint, setup.friction_speed, setup.passive)
         given = laws.along_joint(self.laws, body, joint, self.state.t)
         own = [x + y for x, y in zip(own, given, strict=True)]
         return [own[0] + shared[body.index]] if body.index in shared else own
 
     @cached_property
-    def _motor_friction(self) -> Mapping[int, Number]:
-        """Of motors that several joints turn, along the joint of each body."""
-        setup = self.setup
-        return motor_friction_forces(setup.motor_friction, self.state, setup.friction_speed)
+    def _shared_forces(self) -> Mapping[int, Number]:
+        """Of motors that several joints turn and of elastic gears, along the joint of each body."""
+        setup, state = self.setup, self.state
+        found = motor_friction_forces(setup.motor_friction, state, setup.friction_speed)
+        for body, force in gear_spring_forces(setup.gear_springs, state).items():
+            found[body] = found[body] + force if body in found else force
+        return found
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -6,6 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from robodyn.equations.forces.between_links import generalised
+from robodyn.equations.quantities.common.lossy_gears import (
+    Sweep,
+    forces_with_losses,
+    gear_friction,
+    with_gear_losses,
+)
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.tree import newton_euler
 from robodyn.symbolic.scalar import Number
@@ -13,12 +19,19 @@ from robodyn.symbolic.spatial import Twist
 
 #: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
 TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
-#: Such an algorithm as a function of accelerations, forces and controlled speeds alone.
-Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number], list[Number]]]
 
 
 def inverse_dynamics(t: Tracer) -> Results:
-    """Forces at the joints, minus those of damping, friction and springs."""
+    """Forces at the joints, minus those of damping, friction and springs.
+
+    Those of the tree of a linkage are without the losses of gears, as its motors carry others.
+    """
+    needed = lossless_dynamics(t)["tau"]
+    return {"tau": needed if t.setup.closed else forces_with_losses(t, needed)}
+
+
+def lossless_dynamics(t: Tracer) -> dict[str, list[Number]]:
+    """The same without the losses of gears, which are linear in accelerations."""
     tau = newton_euler.inverse_dynamics(t.state, t.a, t.wrenches)
     return {"tau": [x - p for x, p in zip(tau, t.passive(), strict=True)]}
 
@@ -48,8 +61,8 @@ def forward_dynamics(algorithm: TreeSweep) -> Trace:
     """Accelerations, by an algorithm for hybrid dynamics of trees."""
 
     def traced(t: Tracer) -> Results:
-        a, _ = _sweep(t, algorithm)(t.zeros, applied_forces(t), frozenset())
-        return {"a": a}
+        sweep = with_gear_losses(t, _sweep(t, algorithm))
+        return {"a": sweep(t.zeros, applied_forces(t), frozenset())[0]}
 
     return traced
 
@@ -57,6 +70,16 @@ def forward_dynamics(algorithm: TreeSweep) -> Trace:
 def hybrid_dynamics(algorithm: TreeSweep) -> Trace:
     """Accelerations and forces, by an algorithm for hybrid dynamics of trees."""
     return lambda t: with_controlled(t, _sweep(t, algorithm))
+
+
+def lost_in_gears(algorithm: TreeSweep) -> Trace:
+    """Forces that gears lose, for forces of the motors."""
+
+    def traced(t: Tracer) -> Results:
+        lost = gear_friction(t, _sweep(t, algorithm), t.zeros, applied_forces(t), frozenset())
+        return {"tau": lost}
+
+    return traced
 
 
 def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
@@ -72,6 +95,6 @@ def with_controlled(t: Tracer, sweep: Sweep) -> dict[str, list[Number]]:
     for k, x in zip(t.free, t.numbers["tau_free"], strict=True):
         given[k], tau[k] = x, x + own[k]
     mask = frozenset(controlled)
-    a, tau = sweep(a, tau, mask)
+    a, tau, *_ = with_gear_losses(t, sweep)(a, tau, mask)
     tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
     return {"a": a, "tau": tau}

@@ -46,6 +46,15 @@ def motor_torques(samples: Samples) -> FloatArray:
     return gearing.torques(joint_forces(samples.robot.model, _matrix(samples), samples.tau))
 
 
+def gear_friction(samples: Samples) -> FloatArray:
+    """Forces that gears lose, shape (n, ..., nv)."""
+    x = samples
+    if not x.robot.model.setup.gear_losses:
+        return np.zeros_like(x.v)
+    robot = x.robot.at(x.time)
+    return robot.gear_friction(x.q, x.v, x.tau, base=x.base, wrenches=x.wrenches or None)
+
+
 def motor_speeds(samples: Samples) -> FloatArray:
     """Of motors at their shafts, shape (n, ..., motors) [rad/s, m/s]."""
     model = samples.robot.model

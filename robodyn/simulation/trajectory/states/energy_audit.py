@@ -231,7 +231,9 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     q, v, a = between(samples, k, np.full(len(k), s))
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
     now = robot.at(t.reshape(-1, *[1] * len(samples.batch)))
-    if robot.nc and (driven or robot.base == "moving" or robot.model.setup.moves_by_itself):
+    setup = robot.model.setup
+    moved = driven or robot.base == "moving" or setup.moves_by_itself or setup.gear_losses
+    if robot.nc and moved:
         q, v = now.closed_state(q, v)
     surroundings = samples.surroundings.at_samples(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
@@ -261,6 +263,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
     """Powers at states by their kind, shape (n, ...) [W]."""
     robot, base = x.robot.at(x.time), x.base
     friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
+    gears = energies.gear_friction(x)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
     for place, wrench in x.wrenches.items():
         wrenches = wrenches + np.sum(wrench * _twist(x, place), axis=-1)
@@ -271,7 +274,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
         "wrenches": wrenches,
         "base": carried,
         "constraints": _power_of_constraints(x),
-        "dissipated": -np.sum(friction * x.v, axis=-1),
+        "dissipated": -np.sum((friction - gears) * x.v, axis=-1),
     }
 
 
