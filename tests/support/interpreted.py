@@ -33,5 +33,9 @@ def _made(program):
 
 def interpreted(source, **options):
     """As `robodyn.load`, for tests of few states of many robots."""
-    robot = rd.load(source, **options)
+    return as_interpreted(rd.load(source, **options))
+
+
+def as_interpreted(robot):
+    """The same robot, whose functions are evaluated by the plain interpreter."""
     return rd.Robot(robot.mechanism, robot.model.settings, make=_made)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from oracles.known_mobility import KnownMobility
+from support.interpreted import as_interpreted
 from support.linkage_shapes import LINKAGES, STRUCTURES
 from support.loop_graphs import with_loops_as_joints
 from support.rounded_files import NOTATIONS, Digits, placed, written
@@ -350,7 +351,8 @@ def verdict(case):
         return _of_failure(case, first)
     if len(first.said) > 1:
         return Verdict("several warnings", " | ".join(first.said)[:600])
-    faults = Judge(case, first.robot).faults()
+    # motions take many calls, a state few
+    faults = Judge(case, first.robot if case.deep else as_interpreted(first.robot)).faults()
     if faults:
         fate, told = faults[0]
         return Verdict(fate, "; ".join([told, *(f"{a}: {b}" for a, b in faults[1:])]))
@@ -554,7 +556,7 @@ class Judge:
         full = _load(self.case.in_full, self.case.base)
         if full.error or full.dof != _dof(self.case):
             return
-        robot, (q, v, tau) = full.robot, state
+        robot, (q, v, tau) = as_interpreted(full.robot), state
         if [x.name for x in robot.loops] != [x.name for x in self.robot.loops]:
             return
         q = robot.assemble(q)

@@ -154,8 +154,10 @@ class LoopCloser:
         told = "this is the closure to mend: "
         moved = closed_by_one_frame(self._model, np.asarray(error.q), name)
         if moved is not None:
-            told = "moved to where it closes, this is the closure to mend: "
-            opened = [mover for mover in moved.movers if mover.name == name]
+            mechanism, stiff = moved
+            but = ", though no joint in some loops can move then" * stiff
+            told = f"moved to where it closes{but}, this is the closure to mend: "
+            opened = [mover for mover in mechanism.movers if mover.name == name]
         if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
             told = f"if a second parent is a typing error, mend it; if not, {told}"
             opened = list(cuts)

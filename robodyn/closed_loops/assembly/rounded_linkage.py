@@ -170,10 +170,10 @@ def nearest_linkage(
     return None
 
 
-def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
+def closed_by_one_frame(model: Model, q: Array, name: str) -> tuple[Mechanism, bool] | None:
     """The description with the first frame of a joint moved so that its loop closes near a posture.
 
-    ``None`` if that does not close all loops.
+    And whether no joint in some loop can move then. ``None`` if that does not close all loops.
     """
     linkage = LoopGeometry(model, displaced=True)
     q = linkage.assembled(q, 0, rows=linkage.owners != name)
@@ -187,7 +187,7 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> Mechanism | None:
         moved = build_model(linkage.frames.moved(d), model.settings)
         before, linkage = linkage.gap(q), LoopGeometry(moved, displaced=True)
         if linkage.is_closed(q):
-            return moved.mechanism
+            return moved.mechanism, linkage.stiff(q) is not None
         if not linkage.gap(q) < 0.5 * before:
             return None
     return None
