@@ -341,5 +341,5 @@ def _run(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Tr
                 motion.check_steps(run)
             warn_of_passage(run)
         options.report(1.0)
-        limits.warn_of_violations(run.t, run.q, run.v, run.tau)
+        limits.warn_of_violations(lambda: run.limit_violations)
     return run

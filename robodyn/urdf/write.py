@@ -6,7 +6,7 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from robodyn.description import (
@@ -17,6 +17,7 @@ from robodyn.description import (
     Link,
     Loop,
     Mechanism,
+    Mimic,
     Pose,
     Transmission,
 )
@@ -130,10 +131,12 @@ def as_written(mechanism: Mechanism, *, strict_tree: bool = False) -> Mechanism:
     """The mechanism that is written: the same, less what its joints say and do not use.
 
     These are axes, limits and rest positions that kinds of joints do not have. Revolute joints
-    without limits of position are continuous. With ``strict_tree``, joints that are cut are loops.
+    without limits of position are continuous. Joints that follow one which follows another follow
+    that one, as not all readers look further. With ``strict_tree``, joints that are cut are loops.
     """
     cut = [x for x in cut_joints(mechanism) if strict_tree and x.mimic is None and x.map is None]
-    kept = [joint for joint in mechanism.joints if joint not in cut]
+    mimics = {joint.name: joint.mimic for joint in mechanism.joints}
+    kept = [_following_one(x, mimics) for x in mechanism.joints if x not in cut]
     return dataclasses.replace(
         mechanism,
         joints=tuple(map(_as_continuous, map(_without_unused, kept))),
@@ -149,6 +152,16 @@ def as_loop(joint: Joint) -> Loop:
         X_predecessor=joint.origin,
         **shared_fields(joint),
     )
+
+
+def _following_one(joint: Joint, mimics: Mapping[str, Mimic | None]) -> Joint:
+    """A joint, which follows the last of those that follow each other."""
+    mimic, seen = joint.mimic, {joint.name}
+    while mimic and mimic.joint not in seen and (then := mimics.get(mimic.joint)):
+        seen.add(mimic.joint)
+        offset = mimic.multiplier * then.offset + mimic.offset
+        mimic = Mimic(then.joint, mimic.multiplier * then.multiplier, offset)
+    return joint if mimic is joint.mimic else dataclasses.replace(joint, mimic=mimic)
 
 
 def _as_continuous(joint: Joint) -> Joint:

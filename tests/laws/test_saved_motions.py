@@ -88,6 +88,9 @@ MOTIONS = {
     "ground": lambda: of_one(
         pendulum(), ground=rd.Ground(TIP, height=-1.6, stiffness=1e4), duration=0.6
     ),
+    "grasp over ground": lambda: with_an_event(
+        events.grasp("lower", BALL), ground=rd.Ground(TIP, height=-1.6), duration=0.6
+    ),
     "rows": lambda: of_one(pendulum(), parameters={"lower.m": [1.0, 2.0]}),
     "payload": lambda: changed(lambda r: r.with_(payload={"lower": rd.Inertia(3.0)})),
     "gravity": lambda: changed(lambda r: r.with_(gravity=(0, 0, -3.7))),
@@ -221,7 +224,7 @@ def test_a_motion_that_was_saved(tmp_path, special, kind):
     try:
         again = rd.Trajectory.load(path, plain)
     except rd.ShapeError as error:
-        assert special in ("ground", "rows", "payload", "gravity"), error
+        assert special in ("ground", "grasp over ground", "rows", "payload", "gravity"), error
         assert "of the robot given" in str(error)
     else:
         check(run if run.t.ndim or kind == "npz" else run[None], again, kind)

@@ -17,7 +17,7 @@ from support.random_mechanisms import random_mechanism
 import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
-from robodyn.description import Joint, Limits, Link, Mechanism
+from robodyn.description import Joint, Limits, Link, Mechanism, Mimic
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.write import as_written
 
@@ -173,6 +173,25 @@ def test_limits(kind, limits, tmp_path):
         else:
             assert math.isinf(getattr(back, name))
             assert abs(there) >= 1e16 or name in ("lower", "upper")  # (cos, sin) of a full turn
+
+
+def test_joints_that_follow_a_joint_which_follows_another(tmp_path):
+    """yourdfpy looks no further than one joint."""
+    links = (Link("base"), *(Link(x, rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0)) for x in "abc"))
+    relations = (None, Mimic("one", 2.0, 0.1), Mimic("two", -0.5, 0.2))
+    joints = tuple(
+        Joint(name, "revolute", parent.name, child.name, axis=(0, 0.6, 0.8), mimic=mimic)
+        for name, parent, child, mimic in zip(
+            ("one", "two", "three"), links[:-1], links[1:], relations, strict=True
+        )
+    )
+    robot = loaded(Mechanism("chain", links, joints))
+    path = rd.convert(robot, tmp_path / "chain.urdf").path
+    model, again = read_by_yourdfpy(path), loaded(path)
+    model.update_cfg({"one": 0.3})
+    for link in "abc":
+        close(model.get_transform(link), robot.frame_pose([0.3], link))
+        close(again.frame_pose([0.3], link), robot.frame_pose([0.3], link))
 
 
 def test_a_second_axis_that_a_joint_does_not_have_is_not_written():

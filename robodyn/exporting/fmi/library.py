@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robodyn.errors import FileError, MissingFileError, SettingsError
+from robodyn.files import writing
 
 #: Names of machines in tuples of FMI, and what libraries end with.
 MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -43,7 +44,8 @@ def shared_library(identifier: str, sources: Mapping[str, str]) -> tuple[str, by
             f"an FMU has compiled code, but there is no C compiler {command[0]!r} here: install "
             "one, name one by the environment variable CC, or export 'c'"
         )
-    with tempfile.TemporaryDirectory(prefix="robodyn-fmu-") as folder:
+    place = Path(tempfile.gettempdir(), "robodyn-fmu")
+    with writing(place), tempfile.TemporaryDirectory(prefix=f"{place.name}-") as folder:
         for name, text in sources.items():
             Path(folder, name).write_text(text, encoding="utf-8")
         result = f"library{ending}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, get_args
 
@@ -206,23 +206,16 @@ class Limits:
         within = np.minimum(np.maximum(tau, lower), upper)
         return within_motors(self._robot.at(t), within, q) if self._coupled else within
 
-    def warn_of_violations(
-        self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
-    ) -> None:
-        """Warn once, in one line, of the limits that samples leave: the first, and how many."""
-        if self._choice == "ignore":
+    def warn_of_violations(self, left: Callable[[], Sequence[LimitViolation]]) -> None:
+        """Warn once, in one line, of the limits that a motion leaves: the first, and how many."""
+        found = () if self._choice == "ignore" else left()
+        if not found:
             return
-        left = [*_left(self._robot, t, q, v, tau)]
-        if not left:
-            return
-        found = [(row, n, edge) for n, x in enumerate(left) for row, edge in x.passed()]
-        _, n, edge = min(found)
-        first = left[n].violation(edge)
         count = "a limit" if len(found) == 1 else f"{len(found)} limits"
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
         enforce = "" if self._efforts is not None else "limits='enforce' cuts efforts to theirs, "
         message = LimitWarning(
-            f"the motion of {self._robot.name!r} leaves {count} of its joints: {first}{more}. "
+            f"the motion of {self._robot.name!r} leaves {count} of its joints: {found[0]}{more}. "
             f"Trajectory.limit_violations lists them; {enforce}limits='ignore' says nothing"
         )
         warn(message)
@@ -235,6 +228,18 @@ def limit_violations(
     left = _left(robot, t, q, v, tau)
     found = (x.violation(edge) for x in left for _, edge in x.passed())
     return tuple(sorted(found, key=lambda violation: violation.start))
+
+
+def joined_violations(
+    phases: Iterable[tuple[LimitViolation, ...]],
+) -> tuple[LimitViolation, ...]:
+    """The limits that phases of a motion leave, each limit once, the first one first."""
+    found: dict[tuple[str, LimitKind, float], LimitViolation] = {}
+    for x in (violation for phase in phases for violation in phase):
+        first = found.setdefault((x.joint, x.limit, x.bound), x)
+        worst = max(first, x, key=lambda y: abs(y.worst - y.bound))
+        found[x.joint, x.limit, x.bound] = replace(worst, start=first.start)
+    return tuple(sorted(found.values(), key=lambda violation: violation.start))
 
 
 #: The name and the unit of each column of samples.

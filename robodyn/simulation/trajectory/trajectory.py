@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self, overload
 
 import numpy as np
@@ -16,7 +16,12 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
-from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
+from robodyn.simulation.limits.joint_limits import (
+    LimitViolation,
+    joined_violations,
+    limit_violations,
+)
+from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
 from robodyn.simulation.trajectory import computed_fields
 from robodyn.simulation.trajectory.files import formats as trajectory_files
@@ -32,7 +37,11 @@ from robodyn.simulation.trajectory.states.interpolation import (
     instants_of,
     resampled,
 )
-from robodyn.simulation.trajectory.states.motor_sizing import Sizing, sizing_of
+from robodyn.simulation.trajectory.states.motor_sizing import (
+    Sizing,
+    check_same_motors,
+    sizing_of,
+)
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
 
 
@@ -230,14 +239,16 @@ class Trajectory:
         """Torque of each motor at its own shaft, shape (n, ..., nv) [N m, N].
 
         They are the forces in ``tau`` over the gear ratios; those of joints without a motor are
-        unchanged.
+        unchanged. Columns are those of the robot at the start, and not a number (NaN) where an
+        event has given one that does not have the motor.
 
         Raises
         ------
         ActuationError
             Where a gear ratio is zero.
         """
-        return computed_fields.computed(self, energies.motor_torques)
+        motors = motor_names(computed_fields.samples_of(self).robot)
+        return computed_fields.computed(self, partial(energies.motor_torques, motors=motors))
 
     def sizing(self) -> Sizing:
         """Torques, speeds and powers of each motor in this motion, at its own shaft.
@@ -256,7 +267,7 @@ class Trajectory:
         ActuationError
             Where a gear ratio is zero.
         SettingsError
-            If the robot is not known.
+            If the robot is not known, or an event has given one with other motors.
 
         Examples
         --------
@@ -267,14 +278,19 @@ class Trajectory:
         0.1
         """
         run = self._rows()
-        torques, speeds = run.motor_torques, computed_fields.computed(run, energies.motor_speeds)
-        return sizing_of(computed_fields.samples_of(run).robot, run.t, torques, speeds)
+        torques, robot = run.motor_torques, computed_fields.samples_of(run).robot
+        others = (computed_fields.samples_of(phase).robot for phase in run.phases)
+        check_same_motors([robot, *others])
+        return sizing_of(
+            robot, run.t, torques, computed_fields.computed(run, energies.motor_speeds)
+        )
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:
         """Measurements of the robot's sensors at all samples, by name, shape (n, ..., k).
 
         Empty for a robot without sensors. `Robot.sensors` has the columns of each and their units.
+        A sensor that the robot of a later phase does not have is not a number (NaN) there.
 
         Raises
         ------
@@ -284,11 +300,10 @@ class Trajectory:
             If the robot is not known.
         """
         sensors = computed_fields.samples_of(self).robot.sensors
-        return (
-            by_sensor(sensors, computed_fields.computed(self, measurements, WRENCHES))
-            if sensors
-            else {}
-        )
+        if not sensors:
+            return {}
+        shown = partial(measurements, sensors=sensors)
+        return by_sensor(sensors, computed_fields.computed(self, shown, WRENCHES))
 
     def _table(self) -> dict[str, Any]:
         """Fields for a table with a row for each sample, and measurements of sensors."""
@@ -315,9 +330,13 @@ class Trajectory:
 
     @property
     def ground_contacts(self) -> dict[str, GroundContact]:
-        """Force, depth and slip at all samples where points touch the ground, by contact name."""
-        x = computed_fields.samples_of(self, BASE)
-        return x.robot.at(x.time).ground_contacts(x.q, x.v, base=x.base)
+        """Force, depth and slip at all samples where points touch the ground, by contact name.
+
+        Zero where an event has given another robot, whose ground does not have the contact.
+        """
+        phases = computed_fields.known_phases(self)
+        parts = [computed_fields.samples_of(x, ROBOTS, BASE) for x in phases]
+        return energies.ground_contacts(parts)
 
     @property
     def branch_changes(self) -> FloatArray:
@@ -344,10 +363,12 @@ class Trajectory:
 
         Positions and velocities of all joints, including those that are cut or follow others, and
         efforts (``tau``) are checked at all samples. A limit of zero for a velocity or an effort
-        counts as not given. The robot has to be known.
+        counts as not given. The robot has to be known, and those that events have given: each
+        phase has the limits of its own.
         """
-        x = computed_fields.samples_of(self)
-        return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
+        phases = computed_fields.known_phases(self)
+        parts = [computed_fields.samples_of(x, ROBOTS) for x in phases]
+        return joined_violations(limit_violations(x.robot, x.t, x.q, x.v, x.tau) for x in parts)
 
     @checked_arguments
     def resample(self, times: ArrayLike) -> Trajectory:

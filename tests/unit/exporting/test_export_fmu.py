@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
 from xml.etree import ElementTree
 from zipfile import ZipFile
@@ -308,5 +309,17 @@ def test_what_is_no_unit_leaves_nothing(tmp_path, functions, options, words):
 def test_without_a_compiler_nothing_is_left(tmp_path, monkeypatch, compiler, error, words):
     monkeypatch.setenv("CC", compiler)
     with pytest.raises(error, match=words):
+        rd.export(rd.load("double_pendulum"), ["step"], "fmu", tmp_path / "code")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    """Sources are compiled in a folder for temporary files, which may be on a disk of its own."""
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", full)
+    with pytest.raises(FileError, match="No space left"):
         rd.export(rd.load("double_pendulum"), ["step"], "fmu", tmp_path / "code")
     assert not list(tmp_path.iterdir())

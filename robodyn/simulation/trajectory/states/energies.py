@@ -9,7 +9,8 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor
 from robodyn.model.virtual_work import joint_forces, joint_speeds, loads_follow_forces
-from robodyn.results import JointWrenches, joined_wrenches
+from robodyn.results import GroundContact, JointWrenches, joined_wrenches
+from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.trajectory.states.samples import Samples
 
 
@@ -39,11 +40,15 @@ def largest_gap(samples: Samples) -> FloatArray:
     return np.asarray(np.abs(residual).max(axis=-1))
 
 
-def motor_torques(samples: Samples) -> FloatArray:
-    """At the shafts of motors, as `Robot.motor_torques` has them, shape (n, ..., motors)."""
-    gearing = samples.robot.model.gearing
+def motor_torques(samples: Samples, motors: tuple[str, ...]) -> FloatArray:
+    """At the shafts of motors by name, shape (n, ..., motors); NaN of those that are not there."""
+    gearing, own = samples.robot.model.gearing, motor_names(samples.robot)
     gearing.check()
-    return gearing.torques(joint_forces(samples.robot.model, _matrix(samples), samples.tau))
+    found = gearing.torques(joint_forces(samples.robot.model, _matrix(samples), samples.tau))
+    if own == motors:
+        return found
+    absent = np.full(samples.t.shape + samples.batch, np.nan)
+    return np.stack([found[..., own.index(x)] if x in own else absent for x in motors], axis=-1)
 
 
 def gear_friction(samples: Samples) -> FloatArray:
@@ -75,6 +80,20 @@ def joint_loads(phases: Sequence[Samples], joints: tuple[str, ...] | None) -> Jo
     return loads[0] if len(loads) == 1 else joined_wrenches(loads)
 
 
+def ground_contacts(phases: Sequence[Samples]) -> dict[str, GroundContact]:
+    """Contacts with the ground by name, zero where a phase does not know them."""
+    found = [x.robot.at(x.time).ground_contacts(x.q, x.v, base=x.base) for x in phases]
+    places = [np.zeros((*x.q.shape[:-1], 3)) for x in phases]
+    none = [GroundContact(x, x[..., 0], x) for x in places]
+
+    def joined(name: str) -> GroundContact:
+        parts = [x.get(name, absent) for x, absent in zip(found, none, strict=True)]
+        columns = [(x.force, x.depth, x.slip) for x in parts]
+        return GroundContact(*(np.concatenate(x) for x in zip(*columns, strict=True)))
+
+    return {name: joined(name) for name in dict.fromkeys(n for x in found for n in x)}
+
+
 def _joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
     x = samples
     given = {"tau": x.tau} if loads_follow_forces(x.robot.model) else {"a": x.a}
@@ -93,17 +112,17 @@ def _known(joints: tuple[str, ...], samples: Samples, phases: Sequence[Samples])
     return tuple(name for name in joints if has(samples, name) or name in unknown)
 
 
-def measurements(samples: Samples) -> FloatArray:
-    """Measurements of all sensors, concatenated, shape (n, ..., m).
+def measurements(samples: Samples, sensors: Sequence[DescribedSensor]) -> FloatArray:
+    """Measurements of sensors, concatenated, shape (n, ..., m); NaN where the robot has none.
 
     How a closed linkage shares its load among joints depends on the forces as much as on the
     accelerations.
     """
-    x, sensors = samples, samples.robot.sensors
-    robot = x.robot.at(x.time)
-    by_forces = loads_follow_forces(x.robot.model)
-    loaded = [s.name for s in sensors if s.kind == "wrench" and by_forces]
-    others = [s.name for s in sensors if s.name not in loaded]
+    x, robot = samples, samples.robot.at(samples.time)
+    by_forces, columns = loads_follow_forces(x.robot.model), {s.name: s.columns for s in sensors}
+    own = [s for s in x.robot.sensors if columns.get(s.name) == s.columns]
+    loaded = [s.name for s in own if s.kind == "wrench" and by_forces]
+    others = [s.name for s in own if s.name not in loaded]
     base, wrenches = x.base, x.wrenches or None
     shown: dict[str, FloatArray] = {}
     if others:
@@ -112,7 +131,8 @@ def measurements(samples: Samples) -> FloatArray:
         shown |= robot.measure(x.q, x.v, tau=x.tau, sensors=loaded, wrenches=wrenches, base=base)
     leading = x.q.shape[:-1]
     return np.concatenate(
-        [np.broadcast_to(shown[s.name], (*leading, len(s.columns))) for s in sensors], axis=-1
+        [np.broadcast_to(shown.get(n, np.nan), (*leading, len(c))) for n, c in columns.items()],
+        axis=-1,
     )
 
 

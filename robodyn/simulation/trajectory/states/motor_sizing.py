@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import MissingExtraError, UnknownNameError
+from robodyn.errors import MissingExtraError, SettingsError, UnknownNameError
 from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
@@ -219,6 +219,19 @@ _COLUMNS: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
     ("peak power", lambda row: _watts(row.peak_power)),
     ("braking power", lambda row: _watts(row.braking_power)),
 )
+
+
+def check_same_motors(robots: Iterable[Robot]) -> None:
+    """Raise SettingsError if the robots of the phases of a motion have different motors."""
+    first, *others = (
+        (r.actuated_joints, motor_names(r), r.gear_ratios.tolist(), motor_joint_bounds(r).tolist())
+        for r in robots
+    )
+    if any(other != first for other in others):
+        raise SettingsError(
+            "events have changed the motors, their gears or limits, and one table is of the same "
+            "motors: run.phases[k].sizing() is that of a phase"
+        )
 
 
 def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArray) -> Sizing:
