@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import Array, FloatArray, IntArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
@@ -166,11 +166,13 @@ class Record:
         """The most steps from one sample to the next."""
         return self._every + bool(len(self.between))
 
-    def of_samples(self, times: FloatArray) -> Array:
-        """Which instants of a whole motion [s] are those of samples."""
+    def samples_before(self, times: FloatArray) -> IntArray:
+        """Number of samples before each instant [s] of a whole motion, and of all, (n + 1,)."""
+        if self._every == 1 and not len(self.between):
+            return np.arange(len(times) + 1)
         chosen = self._chosen(times)
         chosen[-1] = True
-        return chosen
+        return np.concatenate([[0], np.cumsum(chosen)])
 
     def room(self) -> list[FloatArray]:
         """Arrays q, v, a and tau for the samples from the next one on, at least two."""
