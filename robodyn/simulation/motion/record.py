@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -307,7 +306,9 @@ def _in_one_block(
 
     From 4 MB on, numpy asks for large pages; the first touch of small ones takes as long as a step.
     """
-    ends = [*accumulate((rows * math.prod(shape) for shape in shapes), initial=0)]
-    block = np.empty(ends[-1], dtype)
-    parts = (block[first:end] for first, end in pairwise(ends))
-    return [part.reshape(rows, *shape) for part, shape in zip(parts, shapes, strict=True)]
+    sizes = [rows * math.prod(shape) for shape in shapes]
+    block, parts, end = np.empty(sum(sizes), dtype), list[FloatArray](), 0
+    for size, shape in zip(sizes, shapes, strict=True):
+        end += size
+        parts.append(block[end - size : end].reshape(rows, *shape))
+    return parts

@@ -289,7 +289,7 @@ class RecordedSteps:
                     self._resample(self._last, r)
                 except RobodynError as error:
                     self._break_down(self._last, r, error)
-        for x in self._room:
+        for x in self._room if self._broken.rows else ():
             x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)
 
@@ -306,7 +306,7 @@ class RecordedSteps:
 
     def _step_of(self, sample: int) -> int:
         """The instant of one of all samples, or the last one."""
-        return min(int(np.searchsorted(self._before, sample, side="right")) - 1, self._last)
+        return min(int(self._before.searchsorted(sample, side="right")) - 1, self._last)
 
     def _row_after(self, k: int) -> int:
         """Index in the record of the first sample from an instant on."""
