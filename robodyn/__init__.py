@@ -319,7 +319,10 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _HOME:
-        found = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+        from robodyn.codegen.llvm.target.once import without_collections
+
+        with without_collections():
+            found = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
         return found
     if name in _PACKAGES:
         return importlib.import_module(f"robodyn.{name}")

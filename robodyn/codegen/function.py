@@ -388,6 +388,8 @@ class Function(Generic[Result]):
         """
         if any(map(holds_symbols, arrays)):
             return cast(Result, self._over_symbols(arrays, out))
+        if self.table is not None and (fast := _vectorcall_type()) is not None:
+            fast.called()
         if len(arrays) == len(self.inputs) + 1 and out is None:
             arrays, out = arrays[:-1], arrays[-1]
         if self._rows:

@@ -80,6 +80,9 @@ class _Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the method."""
+        fast = _vectorcall_type()
+        if fast is not None:
+            fast.called()
         under_way = self._calls.under_way
         under_way.append((self, args, kwargs))
         try:

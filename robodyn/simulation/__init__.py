@@ -5,31 +5,37 @@ Throughout, ``t`` [s] is an instant, ``h`` [s] a duration; ``q`` (..., nq), ``v`
 many.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from robodyn.simulation import events
-from robodyn.simulation.control.closed_loop import ControlLaw, closed_loop, control_law
-from robodyn.simulation.control.controller import (
-    Controller,
-    ControllerSample,
-    StatefulController,
-    stateful,
-)
 from robodyn.simulation.events import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LimitViolation, MotorLimits
-from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
-from robodyn.simulation.sensitivity.trajectory_gradient import (
-    TrajectoryGradient,
-    trajectory_gradient,
-)
 from robodyn.simulation.simulate import rollout, simulate
-from robodyn.simulation.step.step_function import step_function
-from robodyn.simulation.trajectory.joint_motion import JointMotion
-from robodyn.simulation.trajectory.mode_motion import mode_motion
-from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
 from robodyn.simulation.trajectory.states.event_record import EventRecord
-from robodyn.simulation.trajectory.states.motor_sizing import MotorSizing, Sizing
 from robodyn.simulation.trajectory.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from robodyn.simulation.control.closed_loop import ControlLaw, closed_loop, control_law
+    from robodyn.simulation.control.controller import (
+        Controller,
+        ControllerSample,
+        StatefulController,
+        stateful,
+    )
+    from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
+    from robodyn.simulation.sensitivity.trajectory_gradient import (
+        TrajectoryGradient,
+        trajectory_gradient,
+    )
+    from robodyn.simulation.step.step_function import step_function
+    from robodyn.simulation.trajectory.joint_motion import JointMotion
+    from robodyn.simulation.trajectory.mode_motion import mode_motion
+    from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
+    from robodyn.simulation.trajectory.states.motor_sizing import MotorSizing, Sizing
 
 __all__ = [
     "INTEGRATORS",
@@ -60,3 +66,28 @@ __all__ = [
     "step_function",
     "trajectory_gradient",
 ]
+
+#: Where names are defined that a simulation does not need; they are imported when first used.
+_HOMES = {
+    "control.closed_loop": "ControlLaw closed_loop control_law",
+    "control.controller": "Controller ControllerSample StatefulController stateful",
+    "sensitivity.step_derivatives": "StepDerivatives step_derivatives",
+    "sensitivity.trajectory_gradient": "TrajectoryGradient trajectory_gradient",
+    "step.step_function": "step_function",
+    "trajectory.joint_motion": "JointMotion",
+    "trajectory.mode_motion": "mode_motion",
+    "trajectory.states.energy_audit": "EnergyAudit",
+    "trajectory.states.motor_sizing": "MotorSizing Sizing",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names, imported when they are first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    module = importlib.import_module(f"{__name__}.{_HOME[name]}")
+    found = globals()[name] = getattr(module, name)
+    return found

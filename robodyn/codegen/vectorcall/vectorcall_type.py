@@ -21,7 +21,8 @@ import numpy as np
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
-from robodyn.codegen.llvm.target.once import Memo, making
+from robodyn.codegen.llvm.compilation.mode import get_compilation
+from robodyn.codegen.llvm.target.once import Memo, making, without_collections
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
@@ -32,8 +33,12 @@ from robodyn.motion.base_motion import BaseMotion
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
 
+#: Calls of all instances together before the entry is made, which takes a tenth of the time to the
+#: first torque; with eager compilation there are none.
+FEW = 12
+
 #: From Python's stable ABI: slots, kinds of members and flags of a type.
-_TP_CALL, _TP_DOC, _TP_MEMBERS = 50, 56, 72
+_TP_DOC, _TP_MEMBERS = 56, 72
 _SSIZE, _READ_ONLY = 19, 1
 _DEFAULT, _HAVE_VECTORCALL, _IMMUTABLE = 1 << 18, 1 << 11, 1 << 8
 
@@ -95,30 +100,40 @@ class _Spec(ctypes.Structure):
 class VectorcallType:
     """A type derived from ``base`` whose instances call the entry.
 
+    Before that is made their calls take the ordinary way.
+
     slow: Called as ``slow(instance, *args, **kwargs)`` with what the entry does not take.
-    code: With the symbol ``vectorcall``.
     """
 
-    def __init__(self, base: type, slow: Callable[..., Any], code: MachineCode) -> None:
-        self._offset = base.__basicsize__
-        self._code, self._slow = code, slow
-        #: Instances that call the first tier of the entry.
+    def __init__(self, base: type, slow: Callable[..., Any]) -> None:
+        self._base, self._slow, self._offset = base, slow, base.__basicsize__
+        self._code: MachineCode | None = None
+        self._entry = 0
+        #: Instances that do not call the full code of the entry yet.
         self._early: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._common = _common(slow)
+        self._common: Any = (ctypes.c_int64 * len(COMMON))()
+        self._calls = FEW
         self.type = _make_type(base, self._offset)
+
+    def begin(self, code: MachineCode) -> None:
+        """Let all instances call an entry: ``code`` has the symbol ``vectorcall``."""
+        self._common[:] = _common(self._slow)
         with making():
+            self._code = code
             code.when_full(self._place)
-            self._entry = code.address("vectorcall")
+            self._place()
 
     def _place(self) -> None:
-        """Let all instances call the full code of the entry."""
+        """Let all instances call the best code of the entry that there is."""
+        assert self._code is not None
         self._entry = self._code.address("vectorcall")
         for instance in self._early:
             self._send(instance)
-        self._early.clear()
+        if self._code.full:
+            self._early.clear()
 
     def _send(self, instance: Any) -> None:
-        ctypes.c_void_p.from_address(id(instance) + self._offset).value = self._entry
+        ctypes.c_void_p.from_address(id(instance) + self._offset).value = self._entry or None
 
     @property
     def common(self) -> int:
@@ -133,18 +148,52 @@ class VectorcallType:
         at = id(instance) + self._offset
         ctypes.c_void_p.from_address(at + 8).value = signature.address
         with making():
-            if not self._code.full:
+            if self._code is None or not self._code.full:
                 self._early.add(instance)
             self._send(instance)
 
+    def called(self) -> None:
+        """Count a call that takes the ordinary way: after a few the entry is made."""
+        if self._calls:
+            self._calls -= 1
+            if not self._calls:
+                self.make()
+
+    def make(self) -> bool:
+        """Make the entry, and try it out; returns whether it does what it should."""
+
+        def trial(refuse: Callable[..., Any]) -> VectorcallType:
+            found = VectorcallType(self._base, refuse)
+            found.begin(code)
+            return found
+
+        try:
+            with making(), without_collections():
+                code = _code(self._offset)
+                good = works(trial, code.address("twice"))
+                if good:
+                    self.begin(code)
+            return good
+        except SettingsError:  # a setting of the user, such as ROBODYN_TARGET, is wrong
+            raise
+        except Exception:  # whatever it was: calls can go through ctypes
+            import logging  # takes a while to import, and is hardly ever needed
+
+            logging.getLogger(__name__).warning(
+                "functions are called the slower way, through ctypes", exc_info=True
+            )
+            return False
+
 
 def _make_type(base: type, offset: int) -> type:
-    """``base`` with two more words: address of the entry, address of the signature."""
+    """``base`` with two more words: address of the entry, address of the signature.
+
+    Without an entry Python calls instances as it does those of ``base``.
+    """
     name = f"{base.__module__}.{base.__qualname__}".encode()
     doc = ctypes.create_string_buffer((base.__doc__ or "").encode())
     members = (_Member * 2)(_Member(b"__vectorcalloffset__", _SSIZE, offset, _READ_ONLY, None))
-    slots = (_Slot * 4)(
-        _Slot(_TP_CALL, ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p).value),
+    slots = (_Slot * 3)(
         _Slot(_TP_MEMBERS, ctypes.addressof(members)),
         _Slot(_TP_DOC, ctypes.addressof(doc)),
     )
@@ -158,7 +207,7 @@ def _make_type(base: type, offset: int) -> type:
     return made
 
 
-def _common(slow: Callable[..., Any]) -> Any:
+def _common(slow: Callable[..., Any]) -> list[int]:
     """The shared words. The objects in them live as long as the process."""
     objects = {
         "ndarray": np.ndarray,
@@ -188,7 +237,7 @@ def _common(slow: Callable[..., Any]) -> Any:
     for name, function in _PYTHON.items():
         address = ctypes.cast(getattr(ctypes.pythonapi, function), ctypes.c_void_p).value
         words[name] = address or 0
-    return (ctypes.c_int64 * len(COMMON))(*(words[name] for name in COMMON))
+    return [words[name] for name in COMMON]
 
 
 def _numpy_api() -> Any:
@@ -245,19 +294,7 @@ def _code(offset: int) -> MachineCode:
 
 def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | None:
     """Type of the callables that are called fast; ``None`` if this Python cannot have it."""
-    try:
-        if not (known_python() and known_layout()):
-            return None
-        code = _code(base.__basicsize__)
-        twice = code.address("twice")
-        good = works(lambda refuse: VectorcallType(base, refuse, code), twice)
-        return VectorcallType(base, slow, code) if good else None
-    except SettingsError:  # a setting of the user, such as ROBODYN_TARGET, is wrong
-        raise
-    except Exception:  # whatever it was: calls can go through ctypes
-        import logging  # takes a while to import, and is hardly ever needed
-
-        logging.getLogger(__name__).warning(
-            "functions are called the slower way, through ctypes", exc_info=True
-        )
+    if not (known_python() and known_layout()):
         return None
+    found = VectorcallType(base, slow)
+    return found if get_compilation() != "eager" or found.make() else None

@@ -38,12 +38,9 @@ def work_explains_energy(
     robot, n = motion.robot, len(motion)
     assert robot is not None
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
-    size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
-    found = [np.empty(q.shape[:2], q.dtype) for _ in range(3)]
-    for first in range(0, n, size):
-        own = slice(first, first + size)
-        for whole, part_of_it in zip(found, energies_of(robot)(q[own], v[own]), strict=True):
-            whole[own] = part_of_it
+    size, energies = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1)), energies_of(robot)
+    parts = [energies(q[k : k + size], v[k : k + size]) for k in range(0, n, size)]
+    found = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     kinetic, potential, power = found
     still, several = at_rest * robot.total_mass, every > 1
     of_samples = v, tau, kinetic, potential, power
@@ -71,7 +68,6 @@ def balanced(
         exchanged, as one of the energy itself, and in any case [J], also of shape (motions,).
     several: Samples are several steps apart, so that the work between them is not known.
     """
-    v, tau = (v, tau) if tau.any() else (v[..., :0], tau[..., :0])
     found = work_and_energy(t, v, tau, power, kinetic, potential)
     still = at_rest.tolist() if isinstance(at_rest, np.ndarray) else [at_rest] * found.shape[1]
     for done, missing, stored, largest, rest in zip(*found.tolist(), still, strict=True):

@@ -60,12 +60,13 @@ class JointBounds:
 
     ranges: Of positions, velocities, efforts of the joints of motors, with their indices, and
         torques of motors that transmissions couple, all of them in the order of `limited_motors`.
-    others: Joints that move, without coordinates, and have limits: those that are cut, and those
-        that follow.
+    positions, velocities: Limits of joints that move, without coordinates: those that are cut, and
+        those that follow.
     """
 
     ranges: Mapping[LimitKind, Range | None]
-    others: tuple[JointInfo, ...]
+    positions: tuple[tuple[JointInfo, Range | None], ...]
+    velocities: tuple[tuple[JointInfo, Range | None], ...]
 
 
 @once_per_robot
@@ -79,8 +80,18 @@ def bounds_of(robot: Robot) -> JointBounds:
         "motor torque": _of_motors(robot),
     }
     moving = (joint for joint in robot.joints.values() if joint.kind.nv)
-    without = (joint for joint in moving if joint.q.start == joint.q.stop)
-    return JointBounds(ranges, tuple(x for x in without if x.position_limits or has_top_speed(x)))
+    without = [joint for joint in moving if joint.q.start == joint.q.stop]
+    positions = [
+        (x, Range.of(*np.array(x.position_limits)[:, None])) for x in without if x.position_limits
+    ]
+    velocities = [(x, _of_top_speed(x)) for x in without if has_top_speed(x)]
+    return JointBounds(ranges, tuple(positions), tuple(velocities))
+
+
+def _of_top_speed(joint: JointInfo) -> Range | None:
+    assert joint.limits is not None
+    top = [joint.limits.velocity] * joint.kind.nv
+    return Range.of(np.negative(top), top)
 
 
 def _of_motors(robot: Robot) -> Range | None:

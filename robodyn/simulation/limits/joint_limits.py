@@ -16,14 +16,13 @@ from robodyn.caller import warn
 from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
-from robodyn.model.joint_info import part_names
+from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
 from robodyn.model.virtual_work import joint_forces
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     Range,
     bounds_of,
-    has_top_speed,
     limited_motors,
     limits_depend_on_motors,
     own_effort_bounds,
@@ -299,7 +298,7 @@ def _limited(
 ) -> Iterator[tuple[LimitKind, FloatArray, Range | None, Columns]]:
     """Samples that may have limits, shape (n, ..., k), and these."""
     bounds, f, by_motors = bounds_of(robot), tau, limits_depend_on_motors(robot)
-    asked = by_motors or bounds.others
+    asked = by_motors or bounds.positions or bounds.velocities
     now = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2))) if asked else robot
     if by_motors:
         f = joint_forces(robot.model, lambda: now.actuation_matrix(q), tau, exact=False)
@@ -308,22 +307,22 @@ def _limited(
     for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
         yield limit, x, allowed, partial(_columns, limit, robot)
     # joints without coordinates, which are cut or follow others, are asked for if they have limits
-    moved = [joint for joint in bounds.others if joint.position_limits]
-    fast = [joint for joint in bounds.others if has_top_speed(joint)]
-    positions = now.joint_positions(q) if moved else {}
-    for joint in moved:
+    positions = now.joint_positions(q) if bounds.positions else {}
+    for joint, allowed in bounds.positions:
         if joint.name in positions:
             x = followed(positions[joint.name], joint)[..., None]
-            allowed = Range.of(*np.array(joint.position_limits)[:, None])
-            yield "position", x, allowed, partial(list, [(joint.name, joint.kind.unit(0))])
-    velocities = now.joint_velocities(q, v) if fast else {}
-    for joint in fast:
-        if joint.name in velocities and joint.limits is not None:
-            nv = joint.kind.nv
-            x, top = velocities[joint.name].reshape(*v.shape[:-1], nv), joint.limits.velocity
-            units = [f"{joint.kind.unit(k)}/s" for k in range(nv)]
-            columns = zip(part_names(joint.name, nv, robot.joints), units, strict=True)
-            yield "velocity", x, Range.of([-top] * nv, [top] * nv), partial(list, [*columns])
+            yield "position", x, allowed, partial(_of_joint, joint, robot, "")
+    velocities = now.joint_velocities(q, v) if bounds.velocities else {}
+    for joint, allowed in bounds.velocities:
+        if joint.name in velocities:
+            x = velocities[joint.name].reshape(*v.shape[:-1], joint.kind.nv)
+            yield "velocity", x, allowed, partial(_of_joint, joint, robot, "/s")
+
+
+def _of_joint(joint: JointInfo, robot: Robot, rate: str) -> Iterable[tuple[str, str]]:
+    """Name and unit of each freedom of a joint without coordinates."""
+    units = [f"{joint.kind.unit(k)}{rate}" for k in range(joint.kind.nv)]
+    return zip(part_names(joint.name, len(units), robot.joints), units, strict=True)
 
 
 #: Names and units of the columns of what has limits, and what a unit becomes.
@@ -359,12 +358,8 @@ def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     x (n, k): In C order.
     edges (2, k): Below and above; infinite where there is none.
     """
-    peaks = extremes_beyond(x, edges)
-    if peaks is None:
+    found = extremes_beyond(x, edges)
+    if found is None:
         return None
-    rows = [-1] * edges.size
-    for k in np.flatnonzero([peaks[0] < edges[0], peaks[1] > edges[1]]).tolist():
-        upper, column = divmod(k, x.shape[1])
-        values, edge = x[:, column], edges[upper, column]
-        rows[k] = int((values > edge if upper else values < edge).argmax())
-    return PassedEdges(rows, peaks.ravel().tolist())
+    peaks, rows = found
+    return PassedEdges(rows.ravel().tolist(), peaks.ravel().tolist())

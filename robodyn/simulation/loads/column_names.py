@@ -15,6 +15,7 @@ def speed_names(robot: Robot) -> tuple[str, ...]:
     return _parts(robot, [(name, robot.joints[name].v) for name in robot.joint_names])
 
 
+@once_per_robot
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
     """A name for each coordinate: the joint's, or ``"joint[k]"`` where it has several."""
     return _parts(robot, [(name, robot.joints[name].q) for name in robot.joint_names])
@@ -25,6 +26,7 @@ def _parts(robot: Robot, places: list[tuple[str, slice]]) -> tuple[str, ...]:
     return tuple(x for name, n in widths for x in part_names(name, n, robot.joints))
 
 
+@once_per_robot
 def speed_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what each speed moves: ``"rad"``, ``"m"``, or ``""`` where it is neither."""
     return _units(robot, robot.joint_names)
@@ -35,6 +37,7 @@ def _units(robot: Robot, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
 
 
+@once_per_robot
 def motor_names(robot: Robot) -> tuple[str, ...]:
     """A name for each index of a motor, as `Robot.motor_torques` has them."""
     gearing = robot.model.gearing
@@ -43,6 +46,7 @@ def motor_names(robot: Robot) -> tuple[str, ...]:
     return _parts(robot, [(name, gearing.places[name]) for name in robot.actuated_joints])
 
 
+@once_per_robot
 def motor_joint_units(robot: Robot) -> tuple[str, ...]:
     """Unit of what the joint of each motor moves, as `speed_units` has them."""
     if not robot.model.gearing.elsewhere:
@@ -62,6 +66,7 @@ def motor_units(robot: Robot) -> tuple[str, ...]:
     return tuple("rad" if row.any() else unit for row, unit in zip(geared, units, strict=True))
 
 
+@once_per_robot
 def coordinate_units(robot: Robot) -> tuple[str, ...]:
     """Unit of each coordinate; those of quaternions have none."""
     units: list[str] = []

@@ -99,7 +99,7 @@ class StepFunctions:
     rate: Function | None
     corrections: Function | None
 
-    @property
+    @cached_property
     def before_loads(self) -> int:
         """Number of inputs of ``dynamics`` before those of loads."""
         return 4 if any(port.name == "tau_free" for port in self.dynamics.inputs) else 3

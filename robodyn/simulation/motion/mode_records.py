@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
 from robodyn.errors import ImpactError, RobodynError, SettingsError, SimulationError
 from robodyn.simulation.checks.energy_check import warn_of_imbalance
 from robodyn.simulation.checks.friction_check import warn_of_friction
@@ -50,7 +48,8 @@ class ModeRecords:
                 f"an event at t = {t:.6g} s changes what moves; such a motion cannot be written "
                 "while it goes on: leave out to=, and save it afterwards"
             )
-        size = int(np.count_nonzero(self._options.times >= t)) + bool(self._records)
+        times = self._options.times
+        size = len(times) - int(times.searchsorted(t)) + bool(self._records)
         self.current = self._options.record(mode.robot, mode.base, size, mode.driven)
         self._records.append((mode, self.current))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import Array, FloatArray, IntArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
@@ -166,11 +165,13 @@ class Record:
         """The most steps from one sample to the next."""
         return self._every + bool(len(self.between))
 
-    def of_samples(self, times: FloatArray) -> Array:
-        """Which instants of a whole motion [s] are those of samples."""
+    def samples_before(self, times: FloatArray) -> IntArray:
+        """Number of samples before each instant [s] of a whole motion, and of all, (n + 1,)."""
+        if self._every == 1 and not len(self.between):
+            return np.arange(len(times) + 1)
         chosen = self._chosen(times)
         chosen[-1] = True
-        return chosen
+        return np.concatenate([[0], np.cumsum(chosen)])
 
     def room(self) -> list[FloatArray]:
         """Arrays q, v, a and tau for the samples from the next one on, at least two."""
@@ -305,7 +306,9 @@ def _in_one_block(
 
     From 4 MB on, numpy asks for large pages; the first touch of small ones takes as long as a step.
     """
-    ends = [*accumulate((rows * math.prod(shape) for shape in shapes), initial=0)]
-    block = np.empty(ends[-1], dtype)
-    parts = (block[first:end] for first, end in pairwise(ends))
-    return [part.reshape(rows, *shape) for part, shape in zip(parts, shapes, strict=True)]
+    sizes = [rows * math.prod(shape) for shape in shapes]
+    block, parts, end = np.empty(sum(sizes), dtype), list[FloatArray](), 0
+    for size, shape in zip(sizes, shapes, strict=True):
+        end += size
+        parts.append(block[end - size : end].reshape(rows, *shape))
+    return parts

@@ -56,7 +56,7 @@ class RecordedSteps:
         steps = min(STEPS_OF_ONE, STEPS_OF_ALL // len(motion.q))
         self._block = max(1, steps)
         #: Number of samples before each instant, and of all.
-        self._before = np.concatenate([[0], np.cumsum(self._record.of_samples(times))])
+        self._before = self._record.samples_before(times)
         #: The present state and forces in the shape of the record, and all instants [s].
         self._q, self._v, self._tau = (
             x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v, motion.tau)
@@ -130,7 +130,9 @@ class RecordedSteps:
         """Count the samples before a step, after a check for singular postures."""
         if stop <= self._first:
             return
-        kept = self._first + np.flatnonzero(np.diff(self._before[self._first : stop + 1]))
+        before, kept = self._before, np.arange(self._first, stop)
+        if before[stop] - before[self._first] < len(kept):
+            kept = kept[before[kept] < before[kept + 1]]
         wrong, end = self._wrong(kept), None
         while wrong is not None and (end := self._end_of_wrong(kept, *wrong)) is None:
             wrong = self._wrong(kept)
@@ -287,7 +289,7 @@ class RecordedSteps:
                     self._resample(self._last, r)
                 except RobodynError as error:
                     self._break_down(self._last, r, error)
-        for x in self._room:
+        for x in self._room if self._broken.rows else ():
             x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)
 
@@ -304,7 +306,7 @@ class RecordedSteps:
 
     def _step_of(self, sample: int) -> int:
         """The instant of one of all samples, or the last one."""
-        return min(int(np.searchsorted(self._before, sample, side="right")) - 1, self._last)
+        return min(int(self._before.searchsorted(sample, side="right")) - 1, self._last)
 
     def _row_after(self, k: int) -> int:
         """Index in the record of the first sample from an instant on."""

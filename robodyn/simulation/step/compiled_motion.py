@@ -99,7 +99,7 @@ class CompiledMotion:
     ) -> None:
         self._rows = TABLED if tabled is None else tabled
         self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
-        self.tau = np.zeros_like(self.v)
+        self.tau = np.zeros(self.v.shape, self.v.dtype)
         assert loads.functions is not None
         self._loads, self._driven, functions = loads, loads.driven, loads.functions
         self.controller = controller

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import os
 import pickle
 import subprocess
 import sys
@@ -59,6 +60,36 @@ def test_cpython_on_a_common_machine_has_the_entry():
     if sys.implementation.name == "cpython" and sys.platform in ("linux", "darwin"):
         if getattr(sys, "_is_gil_enabled", lambda: True)():
             assert _vectorcall_type() is not None
+
+
+LATE = """
+import numpy as np
+import robodyn as rd
+from robodyn.codegen import function, method_table
+from robodyn.evaluator import Evaluator
+robot = rd.load("double_pendulum")
+types = [x._vectorcall_type() for x in (function, method_table)]
+q = np.array([0.3, 0.2])
+f, method = robot.function("mass_matrix"), robot.mass_matrix
+found = [f(q).tobytes(), method(q).tobytes()]
+print([x._entry for x in types])
+for _ in range(20):
+    found += [f(q).tobytes(), method(q).tobytes(), f(q, out=np.zeros((2, 2))).tobytes()]
+print(len(set(found)), all(x._entry for x in types))
+def refuse(*given): raise AssertionError
+function.Function._compute = refuse  # which calls by Python need
+Evaluator.call = Evaluator.answer = refuse
+print(f(q).shape, robot.mass_matrix(q).shape)
+"""
+
+
+@needs_entry
+@pytest.mark.slow
+def test_the_entry_is_made_after_a_few_calls():
+    environment = {**os.environ, "ROBODYN_COMPILATION": "background"}
+    command = [sys.executable, "-c", LATE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split("\n") == ["[0, 0]", "1 True", "(2, 2) (2, 2)", ""]
 
 
 @pytest.mark.slow

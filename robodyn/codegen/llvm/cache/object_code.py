@@ -13,13 +13,16 @@ import os
 import sys
 from array import array
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robodyn.codegen.llvm.cache import object_files
 from robodyn.codegen.llvm.cache.generator_sources import generator_digest
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import Target
-from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.version import __version__
+
+if TYPE_CHECKING:
+    from robodyn.symbolic.graph import Program
 
 #: Bytes that files of object code may take together unless ``ROBODYN_CACHE_MB`` says otherwise.
 LIMIT = 512 << 20
@@ -66,6 +69,8 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
     generator: Full name of the module that makes the code.
     *choices: Whatever else shapes the code; they are compared by their ``repr``.
     """
+    from robodyn.symbolic.graph import ByPrecision  # which the process that compiles has no use for
+
     graph = program.graph
     digest = hashlib.sha256()
     ports = [[list(port.shape) for port in group] for group in (program.inputs, program.outputs)]

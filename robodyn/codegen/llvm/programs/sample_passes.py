@@ -25,18 +25,19 @@ TOGETHER = 8
 INFINITE = "0x7FF0000000000000", "0xFFF0000000000000"
 
 
-def extremes_beyond(x: FloatArray, edges: FloatArray) -> FloatArray | None:
+def extremes_beyond(x: FloatArray, edges: FloatArray) -> tuple[FloatArray, Array] | None:
     """The least and the largest number of each column, shape (2, k); None if none is beyond edges.
 
-    They are infinite where all numbers of a column are NaN.
+    They are infinite where all numbers of a column are NaN. Beside them the first row beyond each
+    edge, shape (2, k), -1 where there is none.
 
     x (n, k)
     edges (2, k): Both in C order.
     """
     n, k = x.shape
-    found = np.empty((2, TOGETHER, k))
-    beyond = _extremes().run(address_of(x), n, k, address_of(edges), address_of(found))
-    return found[:, 0] if beyond else None
+    found, rows = np.empty((2, TOGETHER, k)), np.empty((2, k), np.int64)
+    arrays = address_of(edges), address_of(found), address_of(rows)
+    return (found[:, 0], rows) if _extremes().run(address_of(x), n, k, *arrays) else None
 
 
 def work_and_energy(
@@ -122,7 +123,7 @@ def _reversals() -> LoadedFunction:
 
 @once
 def _extremes() -> LoadedFunction:
-    code = Code("@extremes(ptr %x, i64 %n, i64 %k, ptr %edges, ptr %found)", "i64")
+    code = Code("@extremes(ptr %x, i64 %n, i64 %k, ptr %edges, ptr %found, ptr %rows)", "i64")
     n, k = code.argument("n", "i64"), code.argument("k", "i64")
     x, edges, found = (Buffer(code, f"%{name}") for name in ("x", "edges", "found"))
     sides = [(found, "<"), (found.part(k * TOGETHER), ">")]
@@ -153,8 +154,18 @@ def _extremes() -> LoadedFunction:
         for (peak, sign), edge in zip(sides, (edges, edges.part(k)), strict=True):
             with code.when(code.operation(sign, peak.get(j), edge.get(j)), expected=False):
                 beyond.value = 1
+    with code.when(beyond.value > 0, expected=False):
+        for j in code.each(2 * k):
+            code.store(code.integer(-1), "%rows", j, "i64")
+        for i in code.each(n):
+            row = n - 1 - i
+            for j in code.each(k):
+                value = x.get(row * k + j)
+                for place, sign in ((j, "<"), (k + j, ">")):
+                    with code.when(code.operation(sign, value, edges.get(place)), expected=False):
+                        code.store(row, "%rows", place, "i64")
     code.give(beyond.value)
-    return _loaded(code, "extremes", "looking at limits", "pqqpp", ctypes.c_int64)
+    return _loaded(code, "extremes", "looking at limits", "pqqppp", ctypes.c_int64)
 
 
 @once

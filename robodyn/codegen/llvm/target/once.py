@@ -27,10 +27,10 @@ def making() -> threading.RLock:
 
 @contextlib.contextmanager
 def without_collections() -> Iterator[None]:
-    """Context, under the lock, in which Python does not look for garbage.
+    """Context in which Python does not look for garbage.
 
-    Programs are traced and written as many objects that stay: to go through all of them again and
-    again takes a tenth of the time.
+    Programs are traced and written, and modules imported, as many objects that stay: to go through
+    all of them again and again takes a tenth of the time.
     """
     collects = gc.isenabled()
     gc.disable()
