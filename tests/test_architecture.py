@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 #: Layers, from the lowest up. What stands in one imports from layers below it only.
 #: A part is a folder of robodyn with the folders in it, or a module of its own.
 LAYERS = (
-    {"quick_dataclass"},
+    {"quick_dataclass", "registry"},
     {"array_types", "caller", "installation", "literals", "progress", "tolerances", "version"},
     {"errors"},
     {"arrays"},

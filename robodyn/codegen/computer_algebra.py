@@ -9,22 +9,13 @@ from operator import add, le, lt, mul, truediv
 from typing import Any
 
 from robodyn.errors import MissingExtraError
+from robodyn.symbolic import ops
 from robodyn.symbolic.evaluate import results_of
-from robodyn.symbolic.graph import (
-    ADD,
-    DIV,
-    FUNCTIONS,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    SELECT,
-    SIDES,
-    Port,
-    Program,
-)
+from robodyn.symbolic.graph import Port, Program
 
 _ARITHMETIC: dict[int, Callable[..., Any]] = {
-    ADD: add, MUL: mul, DIV: truediv, LESS: lt, LESS_EQUAL: le, SIDES: lambda a, b: (a, b),
+    ops.ADD: add, ops.MUL: mul, ops.DIV: truediv, ops.LESS: lt, ops.LESS_EQUAL: le,
+    ops.SIDES: lambda a, b: (a, b),
 }  # fmt: skip
 
 
@@ -38,9 +29,9 @@ def casadi_function(program: Program) -> Any:
     except ImportError as error:
         raise MissingExtraError("casadi", "casadi", "symbols of CasADi") from error
     operations = _ARITHMETIC | {
-        op: getattr(casadi, _ELSEWHERE.get(name, name)) for op, name in FUNCTIONS.items()
+        op: getattr(casadi, _ELSEWHERE.get(name, name)) for op, name in ops.FUNCTIONS.items()
     }
-    operations[SELECT] = lambda condition, sides: casadi.if_else(condition, *sides)
+    operations[ops.SELECT] = lambda condition, sides: casadi.if_else(condition, *sides)
     names = _names((*program.inputs, *program.outputs))
     given = [
         casadi.SX.sym(name, *_matrix_shape(port))
@@ -70,9 +61,9 @@ def sympy_matrices(program: Program) -> dict[str, Any]:
         raise MissingExtraError("sympy", "sympy", "symbols of SymPy") from error
     operations = _ARITHMETIC | {
         op: getattr(sympy, {"abs": "Abs"}.get(name, _ELSEWHERE.get(name, name)))
-        for op, name in FUNCTIONS.items()
+        for op, name in ops.FUNCTIONS.items()
     }
-    operations[SELECT] = lambda condition, sides: sympy.Piecewise(
+    operations[ops.SELECT] = lambda condition, sides: sympy.Piecewise(
         (sides[0], condition), (sides[1], True)
     )
     names = _names((*program.inputs, *program.outputs))

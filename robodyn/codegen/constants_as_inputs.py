@@ -18,7 +18,8 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.shared import Bound, SharedCode
-from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 
 #: Largest number of programs in the cache, and of all their operations.
 KEPT, OPERATIONS = 64, 500_000
@@ -108,10 +109,10 @@ class ConstantsAsInputs(Generic[Made]):
         graph.op, graph.a, graph.b = own.op.copy(), own.a.copy(), own.b.copy()
         graph.value = {node: x for node, x in own.value.items() if node not in places}
         for node, op in enumerate(own.op):
-            if op == INPUT and own.a[node] >= first:
+            if op == ops.INPUT and own.a[node] >= first:
                 graph.a[node] += len(places)
         for k, node in enumerate(places):
-            graph.op[node], graph.a[node], graph.b[node] = INPUT, first + k, 0
+            graph.op[node], graph.a[node], graph.b[node] = ops.INPUT, first + k, 0
         port = Port(self._name, (len(places),), common=self._common)
         ports = (*program.inputs[:at], port, *program.inputs[at:])
         return self._make(replace(program, inputs=ports, graph=graph, derived=None))

@@ -9,14 +9,13 @@ new file.
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.registry import constants
 
 __all__ = [
     "JOINT_ELEMENTS",
@@ -30,19 +29,12 @@ __all__ = [
 ]
 
 
-def _found(constant: str) -> list[Any]:
-    """Constants with a name in the files of this folder, in the order of the files."""
-    names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
-    modules = [importlib.import_module(name) for name in names]
-    return [getattr(module, constant) for module in modules if hasattr(module, constant)]
-
-
 #: Elements that a description has between links, by the name of their element in a file.
 LINK_ELEMENTS: Mapping[str, type[DescribedElement]] = MappingProxyType(
-    {cls.tag: cls for cls in _found("LINK_ELEMENT")}
+    {cls.tag: cls for cls in constants(__name__, "LINK_ELEMENT").values()}
 )
 #: Elements along joints, whose numbers are fields of `robodyn.description.Joint`.
-JOINT_ELEMENTS: tuple[JointElement, ...] = tuple(_found("JOINT_ELEMENT"))
+JOINT_ELEMENTS: tuple[JointElement, ...] = tuple(constants(__name__, "JOINT_ELEMENT").values())
 
 
 def fields_of(cls: Any, annotation: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from functools import cached_property
 from robodyn.array_types import FloatArray
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.graph import INPUT, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
@@ -74,7 +75,7 @@ class ForceLaw:
     def _read(self) -> frozenset[int]:
         """Inputs that the force depends on."""
         graph = self.law.graph
-        return frozenset(graph.a[node] for node in self.law.live() if graph.op[node] == INPUT)
+        return frozenset(graph.a[node] for node in self.law.live() if graph.op[node] == ops.INPUT)
 
     @property
     def _sizes(self) -> tuple[int, int]:

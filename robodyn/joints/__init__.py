@@ -6,24 +6,19 @@ Every file of this folder that has a constant ``KIND`` is a kind of joint; nothi
 from __future__ import annotations
 
 import copyreg
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from robodyn.errors import UnknownNameError
 from robodyn.joints.common.kind import JointKind
+from robodyn.registry import constants
 
 __all__ = ["KINDS", "joint_kind"]
 
 
 def _found() -> dict[str, JointKind]:
     """The kinds of this folder, by degrees of freedom, then by name."""
-    kinds = []
-    for module in pkgutil.iter_modules(__path__):
-        kind = getattr(importlib.import_module(f"{__name__}.{module.name}"), "KIND", None)
-        if kind is not None:
-            kinds.append(kind)
+    kinds = constants(__name__, "KIND").values()
     taken: dict[str, JointKind] = {}
     for kind in kinds:
         for word in (kind.name, *kind.words):

@@ -6,30 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from robodyn.symbolic.graph import (
-    ABS,
-    ADD,
-    ARCTAN2,
-    CONST,
-    COS,
-    COSH,
-    EXP,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    LOG,
-    MUL,
-    OF_TWO,
-    SELECT,
-    SIDES,
-    SIN,
-    SINH,
-    SQRT,
-    TANH,
-    Graph,
-    Port,
-    Program,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import (
     OPERATIONS,
@@ -142,17 +120,17 @@ def _propagate(
     for node in program.live():
         op = old.op[node]
         d: Partials = {}
-        if op == CONST:
+        if op == ops.CONST:
             x = value[node] = constant_in(graph, old.value[node])
             if x != x:  # NaN says that there is no number, by whichever input
                 d = dict.fromkeys(range(columns), math.nan)
-        elif op == INPUT:
+        elif op == ops.INPUT:
             k = old.a[node]
-            value[node] = Scalar(graph, 2 * graph.node(INPUT, k))
+            value[node] = Scalar(graph, 2 * graph.node(ops.INPUT, k))
             d = seeds.get(k, {})
-        elif op in (LESS, LESS_EQUAL, SIDES):
+        elif op in (ops.LESS, ops.LESS_EQUAL, ops.SIDES):
             value[node] = OPERATIONS[op](at(old.a[node])[0], at(old.b[node])[0])
-        elif op == SELECT:
+        elif op == ops.SELECT:
             sides = old.b[node] >> 1
             d, others = (at(side[sides])[1] for side in (old.a, old.b))
             condition = value[old.a[node] >> 1]
@@ -161,7 +139,7 @@ def _propagate(
                 k: where(condition, d.get(k, 0.0), others.get(k, 0.0))
                 for k in dict.fromkeys((*d, *others))
             }
-        elif op in OF_TWO:
+        elif op in ops.OF_TWO:
             value[node], d = _binary(op, *at(old.a[node]), *at(old.b[node]))
         else:
             value[node], d = _unary(op, *at(old.a[node]))
@@ -172,17 +150,17 @@ def _propagate(
 
 def _binary(op: int, x: Number, dx: Partials, y: Number, dy: Partials) -> tuple[Number, Partials]:
     d: Partials
-    if op == ADD:
+    if op == ops.ADD:
         d = dict(dx)
         for k, b in dy.items():
             d[k] = d[k] + b if k in d else b
         return x + y, d
-    if op == MUL:
+    if op == ops.MUL:
         d = {k: a * y for k, a in dx.items()}
         for k, b in dy.items():
             d[k] = d[k] + x * b if k in d else x * b
         return x * y, d
-    if op == ARCTAN2:  # of the direction (y, x)
+    if op == ops.ARCTAN2:  # of the direction (y, x)
         square = x * x + y * y
         d = {k: a * (y / square) for k, a in dx.items()}
         for k, b in dy.items():
@@ -201,7 +179,7 @@ def _unary(op: int, x: Number, dx: Partials) -> tuple[Number, Partials]:
     y = OPERATIONS[op](x)
     if not dx:
         return y, {}
-    if op == ABS:
+    if op == ops.ABS:
         return y, {k: where(x < 0.0, -a, a) for k, a in dx.items()}
     slope = _SLOPES[op](x, y)
     return y, {k: a * slope for k, a in dx.items()}
@@ -209,12 +187,12 @@ def _unary(op: int, x: Number, dx: Partials) -> tuple[Number, Partials]:
 
 #: Derivatives of functions at x, where they are y.
 _SLOPES: dict[int, Callable[[Number, Number], Number]] = {
-    SQRT: lambda x, y: 0.5 / y,
-    SIN: lambda x, y: cos(x),
-    COS: lambda x, y: -sin(x),
-    EXP: lambda x, y: y,
-    LOG: lambda x, y: 1.0 / x,
-    TANH: lambda x, y: 1.0 - y * y,
-    SINH: lambda x, y: cosh(x),
-    COSH: lambda x, y: sinh(x),
+    ops.SQRT: lambda x, y: 0.5 / y,
+    ops.SIN: lambda x, y: cos(x),
+    ops.COS: lambda x, y: -sin(x),
+    ops.EXP: lambda x, y: y,
+    ops.LOG: lambda x, y: 1.0 / x,
+    ops.TANH: lambda x, y: 1.0 - y * y,
+    ops.SINH: lambda x, y: cosh(x),
+    ops.COSH: lambda x, y: sinh(x),
 }

@@ -9,21 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.symbolic.graph import (
-    ABS,
-    ADD,
-    CONST,
-    DIV,
-    FUNCTIONS,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    OF_TWO,
-    SELECT,
-    SIDES,
-    Program,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program
 
 
 def _less(x: Any, y: Any) -> Any:
@@ -43,10 +30,10 @@ def _select(condition: Any, sides: Any) -> Any:
 
 
 _OPERATIONS: dict[int, Callable[..., Any]] = {
-    op: getattr(np, name) for op, name in FUNCTIONS.items()
+    op: getattr(np, name) for op, name in ops.FUNCTIONS.items()
 } | {
-    ADD: add, MUL: mul, DIV: truediv, LESS: _less, LESS_EQUAL: _less_equal, ABS: _abs,
-    SIDES: lambda a, b: (a, b), SELECT: _select,
+    ops.ADD: add, ops.MUL: mul, ops.DIV: truediv, ops.LESS: _less, ops.LESS_EQUAL: _less_equal,
+    ops.ABS: _abs, ops.SIDES: lambda a, b: (a, b), ops.SELECT: _select,
 }  # fmt: skip
 
 
@@ -76,18 +63,18 @@ def results_of(
     operations: By the numbers of operations of the graph.
     """
     graph = program.graph
-    ops, left, right = graph.op, graph.a, graph.b
+    of_nodes, left, right = graph.op, graph.a, graph.b
     value: dict[int, Any] = {}
     for node in program.live():
-        op, a = ops[node], left[node]
-        if op == CONST:
+        op, a = of_nodes[node], left[node]
+        if op == ops.CONST:
             value[node] = constant(graph.value[node])
             continue
-        if op == INPUT:
+        if op == ops.INPUT:
             value[node] = scalars[a]
             continue
         x = -value[a >> 1] if a & 1 else value[a >> 1]
-        if op in OF_TWO:
+        if op in ops.OF_TWO:
             b = right[node]
             value[node] = operations[op](x, -value[b >> 1] if b & 1 else value[b >> 1])
         else:

@@ -17,23 +17,7 @@ from itertools import compress
 from typing import Any
 
 from robodyn.quick_dataclass import dataclass
-
-CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
-
-#: ``SELECT`` of a comparison and of ``SIDES``: the first side where the comparison holds, else the
-#: second one, so also where one of its numbers is NaN. Neither operand of it is a number itself.
-LESS, LESS_EQUAL, SIDES, SELECT = range(10, 14)
-
-#: The absolute value, and functions that the C library computes.
-ABS, ARCTAN2, EXP, LOG, TANH, SINH, COSH = range(14, 21)
-
-#: Operations of two operands.
-OF_TWO = frozenset((ADD, MUL, DIV, LESS, LESS_EQUAL, SIDES, SELECT, ARCTAN2))
-
-#: Names of functions, as numpy has them.
-FUNCTIONS = {SQRT: "sqrt", SIN: "sin", COS: "cos", ABS: "abs", ARCTAN2: "arctan2"} | {
-    EXP: "exp", LOG: "log", TANH: "tanh", SINH: "sinh", COSH: "cosh"
-}  # fmt: skip
+from robodyn.symbolic import ops
 
 
 class ByPrecision(float):
@@ -87,7 +71,7 @@ class Graph:
         self.value = {k: x if x == x else math.nan for k, x in state[3].items()}  # one NaN
         self.examples, self.known = state[4], {}
         for node, key in enumerate(zip(self.op, self.a, self.b, strict=True)):
-            self.known[_key(self.value[node]) if key[0] == CONST else key] = node
+            self.known[_key(self.value[node]) if key[0] == ops.CONST else key] = node
 
     def node(self, op: int, a: int = 0, b: int = 0) -> int:
         """Node of an operation, made once."""
@@ -115,7 +99,7 @@ class Graph:
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.op)
-            self.op.append(CONST)
+            self.op.append(ops.CONST)
             self.a.append(0)
             self.b.append(0)
             self.value[known] = value
@@ -124,12 +108,12 @@ class Graph:
     def operands(self, node: int) -> tuple[int, ...]:
         """Edges that a node is computed from; of a selection those compared, and both sides."""
         op, a, b = self.op[node], self.a[node], self.b[node]
-        if op <= INPUT:
+        if op <= ops.INPUT:
             return ()
-        if op == SELECT:
+        if op == ops.SELECT:
             condition, sides = a >> 1, b >> 1
             return self.a[condition], self.b[condition], self.a[sides], self.b[sides]
-        return (a, b) if op in OF_TWO else (a,)
+        return (a, b) if op in ops.OF_TWO else (a,)
 
 
 def _key(value: float) -> object:
@@ -196,12 +180,12 @@ class Program:
 
     def live_for(self, edges: Iterable[int]) -> tuple[int, ...]:
         """Nodes that some edges need, in order of evaluation."""
-        op, a, b, two = self.graph.op, self.graph.a, self.graph.b, OF_TWO
+        op, a, b, two = self.graph.op, self.graph.a, self.graph.b, ops.OF_TWO
         needed = bytearray(len(op))
         for edge in edges:
             needed[edge >> 1] = 1
         for node in range(len(op) - 1, -1, -1):
-            if needed[node] and (kind := op[node]) > INPUT:
+            if needed[node] and (kind := op[node]) > ops.INPUT:
                 needed[a[node] >> 1] = 1
                 if kind in two:
                     needed[b[node] >> 1] = 1
@@ -211,7 +195,7 @@ class Program:
     def needed(self) -> tuple[int, ...]:
         """Scalar inputs that the results need."""
         graph = self.graph
-        return tuple(sorted(graph.a[node] for node in self.live() if graph.op[node] == INPUT))
+        return tuple(sorted(graph.a[node] for node in self.live() if graph.op[node] == ops.INPUT))
 
     def operations(self) -> dict[str, int]:
         """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs).
@@ -221,19 +205,19 @@ class Program:
         """
         graph = self.graph
         live = self.live()
-        count = [0] * (COSH + 1)
+        count = [0] * (ops.COSH + 1)
         angles = set()
         for node in live:
             op = graph.op[node]
             count[op] += 1
-            if op in (SIN, COS):
+            if op in (ops.SIN, ops.COS):
                 angles.add(graph.a[node])
         always = {
-            "mul": count[MUL],
-            "add": count[ADD],
-            "div": count[DIV],
-            "sqrt": count[SQRT],
+            "mul": count[ops.MUL],
+            "add": count[ops.ADD],
+            "div": count[ops.DIV],
+            "sqrt": count[ops.SQRT],
             "sincos": len(angles),
         }
-        more = {"select": count[SELECT] + count[ABS], "function": sum(count[ARCTAN2:])}
+        more = {"select": count[ops.SELECT] + count[ops.ABS], "function": sum(count[ops.ARCTAN2 :])}
         return always | {kind: number for kind, number in more.items() if number}

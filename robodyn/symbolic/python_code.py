@@ -9,23 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.symbolic import ops
 from robodyn.symbolic.evaluate import evaluate, scalars_of
-from robodyn.symbolic.graph import (
-    ADD,
-    CONST,
-    DIV,
-    FUNCTIONS,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    SELECT,
-    SIDES,
-    Program,
-)
+from robodyn.symbolic.graph import Program
 
 #: How operations between two operands are written.
-_BETWEEN = {MUL: "*", ADD: "+", DIV: "/", LESS: "<", LESS_EQUAL: "<=", SIDES: ","}
+_BETWEEN = {
+    ops.MUL: "*", ops.ADD: "+", ops.DIV: "/", ops.LESS: "<", ops.LESS_EQUAL: "<=", ops.SIDES: ",",
+}  # fmt: skip
 
 
 class PythonCode:
@@ -63,7 +54,7 @@ class PythonCode:
         constants = np.zeros(len(results))
         varying = []
         for k, edge in enumerate(results):
-            if graph.op[edge >> 1] == CONST:
+            if graph.op[edge >> 1] == ops.CONST:
                 value = graph.value[edge >> 1]
                 constants[k] = -value if edge & 1 else value
             else:
@@ -77,21 +68,21 @@ class PythonCode:
         lines = ["def compute(x):"]
         for node in self.program.live():
             op, a, b = graph.op[node], graph.a[node], graph.b[node]
-            if op == CONST:
+            if op == ops.CONST:
                 value = f"number({float(graph.value[node])!r})"
-            elif op == INPUT:
+            elif op == ops.INPUT:
                 value = f"x[{a}]"
             elif op in _BETWEEN:
                 value = f"{_edge(a)} {_BETWEEN[op]} {_edge(b)}"
-            elif op == SELECT:
+            elif op == ops.SELECT:
                 value = f"where({_edge(a)}, *{_edge(b)})[()]"
             else:
-                value = f"{FUNCTIONS[op]}({', '.join(map(_edge, graph.operands(node)))})"
+                value = f"{ops.FUNCTIONS[op]}({', '.join(map(_edge, graph.operands(node)))})"
             lines.append(f"    v{node} = {value}")
         results = [self.program.results[k] for k in self._results[1]]
         lines.append(f"    return [{', '.join(map(_edge, results))}]")
         names: dict[str, Any] = {"number": np.float64, "inf": np.inf, "nan": np.nan}
-        names |= {name: getattr(np, name) for name in (*FUNCTIONS.values(), "where")}
+        names |= {name: getattr(np, name) for name in (*ops.FUNCTIONS.values(), "where")}
         exec("\n".join(lines), names)
         compute: Callable[[list[Any]], list[Any]] = names["compute"]
         return compute

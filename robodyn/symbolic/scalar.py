@@ -16,30 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.symbolic.graph import (
-    ABS,
-    ADD,
-    ARCTAN2,
-    CONST,
-    COS,
-    COSH,
-    DIV,
-    EXP,
-    FUNCTIONS,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    LOG,
-    MUL,
-    SELECT,
-    SIDES,
-    SIN,
-    SINH,
-    SQRT,
-    TANH,
-    ByPrecision,
-    Graph,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Graph
 from robodyn.tolerances import CANCELLATION_ROUNDING
 
 
@@ -87,7 +65,7 @@ class Scalar:
         a, b = self.edge, other.edge
         negative = (a ^ b) & 1
         a, b = a & -2, b & -2
-        node = self.graph.node(MUL, a, b) if a <= b else self.graph.node(MUL, b, a)
+        node = self.graph.node(ops.MUL, a, b) if a <= b else self.graph.node(ops.MUL, b, a)
         return Scalar(self.graph, 2 * node + negative)
 
     __rmul__ = __mul__
@@ -110,19 +88,19 @@ class Scalar:
             raise TypeError(f"whether symbols are equal, or zero, is not known: {_UNKNOWN}")
 
     def __lt__(self, other: Number) -> Condition:
-        return _compared(LESS, self, other)
+        return _compared(ops.LESS, self, other)
 
     def __le__(self, other: Number) -> Condition:
-        return _compared(LESS_EQUAL, self, other)
+        return _compared(ops.LESS_EQUAL, self, other)
 
     def __gt__(self, other: Number) -> Condition:
-        return _compared(LESS, other, self)
+        return _compared(ops.LESS, other, self)
 
     def __ge__(self, other: Number) -> Condition:
-        return _compared(LESS_EQUAL, other, self)
+        return _compared(ops.LESS_EQUAL, other, self)
 
     def __abs__(self) -> Scalar:
-        return Scalar(self.graph, 2 * self.graph.node(ABS, self.edge & -2))
+        return Scalar(self.graph, 2 * self.graph.node(ops.ABS, self.edge & -2))
 
     def clip(self, least: Number, most: Number, out: None = None) -> Number:
         """The number, or the limit that it is beyond."""
@@ -213,8 +191,8 @@ def _compared(op: int, x: Number, y: Number) -> Condition:
         first, second = edge_of(graph, a), edge_of(graph, b)
         if first == second:
             return a
-        sides = 2 * graph.node(SIDES, first, second)
-        return Scalar(graph, 2 * graph.node(SELECT, condition, sides))
+        sides = 2 * graph.node(ops.SIDES, first, second)
+        return Scalar(graph, 2 * graph.node(ops.SELECT, condition, sides))
 
     return Condition(choose)
 
@@ -250,29 +228,29 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
     op, first, i, j = graph.op, graph.a, a >> 1, b >> 1
     if (
         i == j
-        or (op[i] == MUL and op[first[i] >> 1] == CONST)
-        or (op[j] == MUL and op[first[j] >> 1] == CONST)
+        or (op[i] == ops.MUL and op[first[i] >> 1] == ops.CONST)
+        or (op[j] == ops.MUL and op[first[j] >> 1] == ops.CONST)
     ):
         (x, k), (y, m) = multiple(graph, a), multiple(graph, b)
         if x == y:
             rest = 0.0 if abs(k + m) <= CANCELLATION_ROUNDING * abs(k) else k + m
             return _scaled(Scalar(graph, x), rest)
-    if op[i] == ADD or op[j] == ADD:
+    if op[i] == ops.ADD or op[j] == ops.ADD:
         for whole, part in ((a, b ^ 1), (b, a ^ 1)):
-            if op[whole >> 1] == ADD:  # (u + v) - u
+            if op[whole >> 1] == ops.ADD:  # (u + v) - u
                 u, v = first[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
                 if part in (u, v):
                     return Scalar(graph, v if part == u else u)
     if a > b:
         a, b = b, a
     negative = a & 1
-    return Scalar(graph, 2 * graph.node(ADD, a ^ negative, b ^ negative) + negative)
+    return Scalar(graph, 2 * graph.node(ops.ADD, a ^ negative, b ^ negative) + negative)
 
 
 def multiple(graph: Graph, edge: int) -> tuple[int, float]:
     """An edge as a positive one and a factor."""
     node, sign = edge >> 1, -1.0 if edge & 1 else 1.0
-    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+    if graph.op[node] == ops.MUL and graph.op[graph.a[node] >> 1] == ops.CONST:
         known = graph.value[graph.a[node] >> 1]
         if type(known) is not ByPrecision:
             return graph.b[node], sign * known
@@ -284,7 +262,7 @@ def _scaled(x: Scalar, factor: float) -> Number:
         return 0.0
     graph, edge = x.graph, x.edge
     node = edge >> 1
-    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+    if graph.op[node] == ops.MUL and graph.op[graph.a[node] >> 1] == ops.CONST:
         known = graph.value[graph.a[node] >> 1]
         if type(known) is not ByPrecision:
             factor *= known
@@ -293,13 +271,13 @@ def _scaled(x: Scalar, factor: float) -> Number:
     factor = abs(factor)
     if factor == 1.0:
         return Scalar(graph, (edge & -2) | negative)
-    return Scalar(graph, 2 * graph.node(MUL, graph.constant(factor), edge & -2) + negative)
+    return Scalar(graph, 2 * graph.node(ops.MUL, graph.constant(factor), edge & -2) + negative)
 
 
 def _quotient(graph: Graph, a: int, b: int) -> Number:
     if a >> 1 == b >> 1:
         return -1.0 if (a ^ b) & 1 else 1.0
-    return Scalar(graph, 2 * graph.node(DIV, a & -2, b & -2) + ((a ^ b) & 1))
+    return Scalar(graph, 2 * graph.node(ops.DIV, a & -2, b & -2) + ((a ^ b) & 1))
 
 
 def sin(x: Number) -> Number:
@@ -312,8 +290,8 @@ def sin(x: Number) -> Number:
     1.0
     """
     if isinstance(x, Scalar):
-        return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
-    return _of_numbers(SIN, x)
+        return Scalar(x.graph, 2 * x.graph.node(ops.SIN, x.edge & -2) + (x.edge & 1))
+    return _of_numbers(ops.SIN, x)
 
 
 def cos(x: Number) -> Number:
@@ -326,8 +304,8 @@ def cos(x: Number) -> Number:
     1.0
     """
     if isinstance(x, Scalar):
-        return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
-    return _of_numbers(COS, x)
+        return Scalar(x.graph, 2 * x.graph.node(ops.COS, x.edge & -2))
+    return _of_numbers(ops.COS, x)
 
 
 def sqrt(x: Number) -> Number:
@@ -339,7 +317,7 @@ def sqrt(x: Number) -> Number:
     >>> rd.sqrt(2.25)
     1.5
     """
-    return _function(SQRT, x)
+    return _function(ops.SQRT, x)
 
 
 def tan(x: Any) -> Any:
@@ -363,7 +341,7 @@ def exp(x: Any) -> Any:
     >>> rd.exp(0.0)
     1.0
     """
-    return _function(EXP, x)
+    return _function(ops.EXP, x)
 
 
 def log(x: Any) -> Any:
@@ -375,7 +353,7 @@ def log(x: Any) -> Any:
     >>> rd.log(1.0)
     0.0
     """
-    return _function(LOG, x)
+    return _function(ops.LOG, x)
 
 
 def sinh(x: Any) -> Any:
@@ -387,7 +365,7 @@ def sinh(x: Any) -> Any:
     >>> rd.sinh(0.0)
     0.0
     """
-    return _function(SINH, x)
+    return _function(ops.SINH, x)
 
 
 def cosh(x: Any) -> Any:
@@ -399,7 +377,7 @@ def cosh(x: Any) -> Any:
     >>> rd.cosh(0.0)
     1.0
     """
-    return _function(COSH, x)
+    return _function(ops.COSH, x)
 
 
 def tanh(x: Any) -> Any:
@@ -411,7 +389,7 @@ def tanh(x: Any) -> Any:
     >>> round(rd.tanh(0.5), 6)
     0.462117
     """
-    return _function(TANH, x)
+    return _function(ops.TANH, x)
 
 
 def arctan(x: Any) -> Any:
@@ -437,8 +415,8 @@ def arctan2(y: Any, x: Any) -> Any:
     """
     graph = next((z.graph for z in (y, x) if isinstance(z, Scalar)), None)
     if graph is None or _is_array(y) or _is_array(x):
-        return _of_numbers(ARCTAN2, y, x)
-    return Scalar(graph, 2 * graph.node(ARCTAN2, edge_of(graph, y), edge_of(graph, x)))
+        return _of_numbers(ops.ARCTAN2, y, x)
+    return Scalar(graph, 2 * graph.node(ops.ARCTAN2, edge_of(graph, y), edge_of(graph, x)))
 
 
 def where(condition: Any, a: Any, b: Any) -> Any:
@@ -526,7 +504,7 @@ def _function(op: int, x: Any) -> Number:
 def _of_numbers(op: int, *x: Any) -> Number:
     """A function of numbers, of which one that has a name keeps it, or of arrays."""
     if any(_is_array(y) or hasattr(y, "made") for y in x):  # or a `Symbol`
-        found: Number = getattr(np, FUNCTIONS[op])(*map(_viewed, x))
+        found: Number = getattr(np, ops.FUNCTIONS[op])(*map(_viewed, x))
         return found
     return _KNOWN[op](*x)
 
@@ -559,7 +537,7 @@ def product(values: Iterable[Number]) -> Number:
 
 def inputs(graph: Graph, first: int, count: int) -> list[Number]:
     """Scalar inputs ``first ... first + count - 1`` of a program."""
-    return [Scalar(graph, 2 * graph.node(INPUT, first + k)) for k in range(count)]
+    return [Scalar(graph, 2 * graph.node(ops.INPUT, first + k)) for k in range(count)]
 
 
 def by_precision(graph: Graph, double: float, single: float) -> Scalar:
@@ -576,14 +554,16 @@ def constant_in(graph: Graph | None, value: float) -> Number:
 
 #: What operations of a graph do with numbers, known or symbolic.
 OPERATIONS: dict[int, Callable[..., Any]] = {
-    ADD: add, MUL: mul, DIV: truediv, LESS: lt, LESS_EQUAL: le, SIDES: lambda a, b: (a, b),
-    SELECT: lambda condition, sides: where(condition, *sides), SQRT: sqrt, SIN: sin, COS: cos,
-    ABS: abs, ARCTAN2: arctan2, EXP: exp, LOG: log, TANH: tanh, SINH: sinh, COSH: cosh,
+    ops.ADD: add, ops.MUL: mul, ops.DIV: truediv, ops.LESS: lt, ops.LESS_EQUAL: le,
+    ops.SIDES: lambda a, b: (a, b), ops.SELECT: lambda condition, sides: where(condition, *sides),
+    ops.SQRT: sqrt, ops.SIN: sin, ops.COS: cos, ops.ABS: abs, ops.ARCTAN2: arctan2,
+    ops.EXP: exp, ops.LOG: log, ops.TANH: tanh, ops.SINH: sinh, ops.COSH: cosh,
 }  # fmt: skip
 
 _KNOWN: dict[int, Callable[..., float]] = {
-    SQRT: math.sqrt, SIN: math.sin, COS: math.cos, ARCTAN2: math.atan2, EXP: math.exp,
-    LOG: math.log, TANH: math.tanh, SINH: math.sinh, COSH: math.cosh,
+    ops.SQRT: math.sqrt, ops.SIN: math.sin, ops.COS: math.cos, ops.ARCTAN2: math.atan2,
+    ops.EXP: math.exp, ops.LOG: math.log, ops.TANH: math.tanh, ops.SINH: math.sinh,
+    ops.COSH: math.cosh,
 }  # fmt: skip
 
 

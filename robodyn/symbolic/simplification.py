@@ -13,7 +13,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from robodyn.symbolic.graph import ADD, CONST, INPUT, OF_TWO, Graph, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Graph, Program
 from robodyn.symbolic.scalar import OPERATIONS, Number, Scalar, constant_in, edge_of
 from robodyn.symbolic.sums import ONE, Products, ShorterSum, Sums
 
@@ -83,16 +84,16 @@ class _Rewriting:
         return -x if edge & 1 else x
 
     def _number(self, node: int, op: int, a: int, b: int) -> Any:
-        if op == ADD:
+        if op == ops.ADD:
             how = self._found.get(node)
             if how is not None:
                 return _Writing(self._sums, how, self._at).sum(node, 1.0)
-        if op == CONST:
+        if op == ops.CONST:
             return constant_in(self._graph, self._old.value[node])
-        if op == INPUT:
-            return Scalar(self._graph, 2 * self._graph.node(INPUT, a))
+        if op == ops.INPUT:
+            return Scalar(self._graph, 2 * self._graph.node(ops.INPUT, a))
         x = self._at(a)
-        return OPERATIONS[op](x, self._at(b)) if op in OF_TWO else OPERATIONS[op](x)
+        return OPERATIONS[op](x, self._at(b)) if op in ops.OF_TWO else OPERATIONS[op](x)
 
 
 class _Writing:

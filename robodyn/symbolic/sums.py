@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.graph import ADD, INPUT, MUL, OF_TWO, SQRT, ByPrecision, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Program
 from robodyn.tolerances import CANCELLATION_ROUNDING, LOST_SUMMAND
 
 #: Longer sums are left as they are.
@@ -64,19 +65,19 @@ class Sums:
         uses, scaled = self._uses, self.scaled
         for node in self.live:
             kind = op[node]
-            if kind <= INPUT:
+            if kind <= ops.INPUT:
                 continue
             i = a[node] >> 1
             uses[i] += 1
-            if kind not in OF_TWO:
+            if kind not in ops.OF_TWO:
                 continue
             j = b[node] >> 1
             uses[j] += 1
-            if kind == MUL and i in value and not isinstance(value[i], ByPrecision):
+            if kind == ops.MUL and i in value and not isinstance(value[i], ByPrecision):
                 scaled[node] = (-value[i] if (a[node] ^ b[node]) & 1 else value[i]), j
-            elif kind == ADD:
+            elif kind == ops.ADD:
                 i, j = scaled.get(i, (0.0, i))[1], scaled.get(j, (0.0, j))[1]
-                if op[i] != SQRT and op[j] != SQRT:
+                if op[i] != ops.SQRT and op[j] != ops.SQRT:
                     self.free.add(node)
 
     def roots(self) -> list[int]:
@@ -104,7 +105,7 @@ class Sums:
         """Whether two nodes are products with a common factor."""
         op, a, b, scaled = self.graph.op, self.graph.a, self.graph.b, self.scaled
         x, y = scaled.get(x, (0.0, x))[1], scaled.get(y, (0.0, y))[1]
-        if not op[x] == op[y] == MUL:
+        if not op[x] == op[y] == ops.MUL:
             return False
         return not {a[x] >> 1, b[x] >> 1}.isdisjoint((a[y] >> 1, b[y] >> 1))
 
@@ -200,7 +201,7 @@ class Sums:
 
     def _only_here(self, node: int, whole: int) -> bool:
         """Whether a node is a product that one sum alone needs, and so is the multiple of it."""
-        if node == ONE or self.graph.op[node] != MUL:
+        if node == ONE or self.graph.op[node] != ops.MUL:
             return False
         return self._uses[node] == self._uses[whole] == 1
 

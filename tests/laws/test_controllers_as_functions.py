@@ -13,18 +13,7 @@ import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    ComputedTorque,
-    GravityCompensation,
-    Impedance,
-    JointPD,
-    OperationalSpace,
-    PassivityBased,
-    PointToPoint,
-    Sampled,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.simulation.control import callbacks, running_controller
 from robodyn.simulation.control.compile_controller import NumbaCode, compile_controller
@@ -40,19 +29,19 @@ ROBOTS = ("arm7", "four_bar", "five_bar", "palletizer", "cart_arms", "crank_slid
 def smooth(robot):
     """A reference that starts at rest at the neutral posture."""
     q0 = robot.neutral()
-    return SineReference(q0, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
+    return rc.SineReference(q0, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
 
 
 def controllers(robot):
     q0 = robot.neutral()
-    away = PointToPoint(q0, q0 + 0.1, 0.03)
+    away = rc.PointToPoint(q0, q0 + 0.1, 0.03)
     return {
-        "computed torque": ComputedTorque(robot, smooth(robot)),
-        "one that ends": ComputedTorque(robot, away, stiffness=400.0),
-        "sampled reference": ComputedTorque(robot, lambda t: smooth(robot)(t)),
-        "pd": JointPD(robot, away, 50.0, 3.0),
-        "pd without gravity": JointPD(robot, smooth(robot), 50.0, 3.0, gravity=False),
-        "weight": GravityCompensation(robot),
+        "computed torque": rc.ComputedTorque(robot, smooth(robot)),
+        "one that ends": rc.ComputedTorque(robot, away, stiffness=400.0),
+        "sampled reference": rc.ComputedTorque(robot, lambda t: smooth(robot)(t)),
+        "pd": rc.JointPD(robot, away, 50.0, 3.0),
+        "pd without gravity": rc.JointPD(robot, smooth(robot), 50.0, 3.0, gravity=False),
+        "weight": rc.GravityCompensation(robot),
     }
 
 
@@ -85,25 +74,25 @@ def is_the_same(robot, controller, monkeypatch, **options):
 
 #: Robot, and a controller of frames, of energy, or of joints that other motors move.
 MORE = {
-    "operational space": ("arm7", lambda r, x: OperationalSpace(r, "tool", x, 300.0)),
+    "operational space": ("arm7", lambda r, x: rc.OperationalSpace(r, "tool", x, 300.0)),
     "linkage's frame": (
         "five_bar",
-        lambda r, x: OperationalSpace(r, "left_rod", x, 300.0, components=(0, 4)),
+        lambda r, x: rc.OperationalSpace(r, "left_rod", x, 300.0, components=(0, 4)),
     ),
     "sampled task": (
         "arm7",
-        lambda r, x: OperationalSpace(r, "tool", lambda t: x(t), posture=np.ones(7)),
+        lambda r, x: rc.OperationalSpace(r, "tool", lambda t: x(t), posture=np.ones(7)),
     ),
-    "impedance": ("arm7", lambda r, x: Impedance(r, "tool", x, 300.0, 30.0)),
+    "impedance": ("arm7", lambda r, x: rc.Impedance(r, "tool", x, 300.0, 30.0)),
     "impedance with a sensor": (
         "arm7",
-        lambda r, x: Impedance(r, "tool", x, 300.0, 30.0, 2.0, lambda t: np.full(6, t)),
+        lambda r, x: rc.Impedance(r, "tool", x, 300.0, 30.0, 2.0, lambda t: np.full(6, t)),
     ),
-    "passivity": ("arm7", lambda r, x: PassivityBased(r, x, 3.0)),
-    "passivity of a linkage": ("palletizer", lambda r, x: PassivityBased(r, x, 30.0)),
+    "passivity": ("arm7", lambda r, x: rc.PassivityBased(r, x, 3.0)),
+    "passivity of a linkage": ("palletizer", lambda r, x: rc.PassivityBased(r, x, 30.0)),
     "other joints": (
         "five_bar",
-        lambda r, x: ComputedTorque(r, x, controlled=("left_elbow", "left_drive")),
+        lambda r, x: rc.ComputedTorque(r, x, controlled=("left_elbow", "left_drive")),
     ),
 }
 
@@ -112,7 +101,7 @@ def bent(name):
     """A posture in which nothing is stretched, and a reference that starts there at rest."""
     robot = rd.load(name)
     q = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1]) if name == "arm7" else robot.neutral()
-    return robot, q, SineReference(q, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
+    return robot, q, rc.SineReference(q, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
 
 
 @pytest.mark.filterwarnings("error::robodyn.errors.SingularWarning")
@@ -128,7 +117,7 @@ def test_a_controller_in_c(tmp_path):
     compiler = shutil.which("cc")
     assert compiler, "this test needs a C compiler named cc"
     robot, q, reference = bent("arm7")
-    f = rd.closed_loop(robot, OperationalSpace(robot, "tool", reference, 300.0))
+    f = rd.closed_loop(robot, rc.OperationalSpace(robot, "tool", reference, 300.0))
     (tmp_path / "loop.c").write_text(f.c_source("loop"))
     library = tmp_path / "loop.so"
     subprocess.run(
@@ -152,7 +141,7 @@ def test_a_moving_base_and_its_controller(monkeypatch):
             (0.0, 0.0, 0.0), (0.0, 0.0, -0.4 * np.sin(2.0 * t)), (0.0, 0.0, 0.0),
         )  # fmt: skip
 
-    controller = ComputedTorque(robot, smooth(robot), base=ship)
+    controller = rc.ComputedTorque(robot, smooth(robot), base=ship)
     law = compile_controller(robot, controller)
     assert [signal.size for signal in law.signals] == [28]
     fast = run(robot, controller, base=ship)
@@ -165,7 +154,7 @@ def test_chunks_of_tables_join_without_a_seam(monkeypatch):
     """Paths of more instants than a table has: the same motion for tables of any size."""
     robot = rd.load("double_pendulum")
     paths = {"controlled": {"shoulder": lambda t: (np.sin(t), np.cos(t), -np.sin(t))}}
-    controller = ComputedTorque(robot, lambda t: smooth(robot)(t))
+    controller = rc.ComputedTorque(robot, lambda t: smooth(robot)(t))
     whole = run(robot, controller, duration=0.2, **paths)
     monkeypatch.setattr(compiled_motion, "TABLED", 7)
     parts = run(robot, controller, duration=0.2, **paths)
@@ -175,16 +164,16 @@ def test_chunks_of_tables_join_without_a_seam(monkeypatch):
 
 def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called():
     robot = rd.load("arm7")
-    controller = ComputedTorque(robot, smooth(robot))
+    controller = rc.ComputedTorque(robot, smooth(robot))
     times = np.linspace(0.0, 0.1, 101)
-    assert not compile_controller(robot, Sampled(controller, 0.01), times).is_function
-    assert not compile_controller(robot, Sampled(controller, 0.01)).is_function
+    assert not compile_controller(robot, rc.Sampled(controller, 0.01), times).is_function
+    assert not compile_controller(robot, rc.Sampled(controller, 0.01)).is_function
     assert compile_controller(robot, lambda t, q, v: -v) is None
 
 
 def test_where_the_code_gives_no_numbers_the_controller_is_asked():
     robot = rd.load("arm7")
-    law = compile_controller(robot, GravityCompensation(robot))
+    law = compile_controller(robot, rc.GravityCompensation(robot))
 
     def refuses(t, q, v):
         raise rd.ActuationError("asked")
@@ -243,7 +232,7 @@ def test_errors_of_a_compiled_controller_come_out():
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robot_and_controller_are_one_function(name):
     robot = rd.load(name)
-    controller = ComputedTorque(robot, smooth(robot))
+    controller = rc.ComputedTorque(robot, smooth(robot))
     f = rd.closed_loop(robot, controller)
     assert [port.name for port in f.inputs] == ["t", "q", "v"]
     q = robot.random(np.random.default_rng(3))
@@ -260,7 +249,7 @@ def test_a_step_as_one_function(name, integrator):
     rng = np.random.default_rng(5)
     q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
     v = robot.consistent_velocity(q, v) if robot.nc else v
-    controller = GravityCompensation(robot)
+    controller = rc.GravityCompensation(robot)
     f = rd.step_function(robot, controller, step=2e-3, integrator=integrator)
     done = run(robot, controller, q0=q, v0=v, duration=2e-3, step=2e-3, integrator=integrator)
     for found, right in zip(f(0.0, q, v), (done.q[-1], done.v[-1]), strict=True):
@@ -279,7 +268,7 @@ def test_a_step_of_a_body_that_turns_freely():
 
 def test_slopes_of_a_step_are_those_of_differences():
     robot = rd.load("double_pendulum")
-    f = rd.step_function(robot, ComputedTorque(robot, smooth(robot)), step=5e-3)
+    f = rd.step_function(robot, rc.ComputedTorque(robot, smooth(robot)), step=5e-3)
     q, v, e = np.array([0.3, -0.2]), np.array([1.0, 2.0]), 1e-6
     slopes = f.jacobian("v")(0.1, q, v)
     for k, direction in enumerate(np.eye(2)):
@@ -292,7 +281,7 @@ def test_a_step_in_c(tmp_path):
     compiler = shutil.which("cc")
     assert compiler, "this test needs a C compiler named cc"
     robot = rd.load("four_bar")
-    f = rd.step_function(robot, ComputedTorque(robot, smooth(robot)))
+    f = rd.step_function(robot, rc.ComputedTorque(robot, smooth(robot)))
     (tmp_path / "step.c").write_text(f.c_source("step"))
     library = tmp_path / "step.so"
     subprocess.run(
@@ -304,7 +293,7 @@ def test_a_step_in_c(tmp_path):
         given = (np.array(1e-3 * k), q, v, np.empty(3), np.empty(3))
         call(*(x.ctypes.data_as(ctypes.c_void_p) for x in given))
         q, v = given[3:]
-    done = run(robot, ComputedTorque(robot, smooth(robot)), duration=0.02)
+    done = run(robot, rc.ComputedTorque(robot, smooth(robot)), duration=0.02)
     np.testing.assert_allclose(q, done.q[-1], atol=1e-12)
 
 
@@ -439,14 +428,14 @@ def test_symbols_decide_nothing(decision):
             use(robot, controller)
 
 
-@pytest.mark.parametrize("made", [JointPD, ComputedTorque])
+@pytest.mark.parametrize("made", [rc.JointPD, rc.ComputedTorque])
 @pytest.mark.parametrize("symbolic", [True, False])
 def test_references_of_many_motions_are_each_followed_by_its_own(made, symbolic):
     robot = rd.load("double_pendulum")
     centers = np.array([[0.0, 0.0], [0.5, -0.3], [1.0, 0.2]])
 
     def sine(center):
-        reference = SineReference(center, np.full(2, 0.2), np.ones(2))
+        reference = rc.SineReference(center, np.full(2, 0.2), np.ones(2))
         return reference if symbolic else lambda t: reference(t)
 
     options = {"duration": 0.1, "limits": "ignore"}
@@ -474,15 +463,15 @@ def turning(seed):
 
 
 BALLS = {
-    "PD": lambda robot, goal, still: JointPD(robot, still, 30.0, 6.0),
-    "computed torque": lambda robot, goal, still: ComputedTorque(robot, still),
-    "a frame": lambda robot, goal, still: OperationalSpace(
+    "PD": lambda robot, goal, still: rc.JointPD(robot, still, 30.0, 6.0),
+    "computed torque": lambda robot, goal, still: rc.ComputedTorque(robot, still),
+    "a frame": lambda robot, goal, still: rc.OperationalSpace(
         robot, robot.link_names[-1], still, components=(0, 1, 2)
     ),
-    "a spring": lambda robot, goal, still: Impedance(
+    "a spring": lambda robot, goal, still: rc.Impedance(
         robot, robot.link_names[-1], still, 20.0, 5.0, components=(0, 1, 2)
     ),
-    "LQR": lambda robot, goal, still: LQR(robot, goal),
+    "LQR": lambda robot, goal, still: rc.LQR(robot, goal),
 }
 
 
@@ -532,7 +521,7 @@ def test_forces_are_inputs_of_a_step(name):
         np.testing.assert_allclose(step(0.0, q, v, row)[1], run.v[-1], rtol=0, atol=1e-10)
     many = step(np.zeros(3), np.tile(q, (3, 1)), np.tile(v, (3, 1)), tau)
     np.testing.assert_allclose(many[1][2], step(0.0, q, v, tau[2])[1], rtol=0, atol=1e-12)
-    law = GravityCompensation(robot)
+    law = rc.GravityCompensation(robot)
     both = rd.step_function(robot, law, step=2e-3, tau=True)
     beside = step(0.0, q, v, tau[0] + law(0.0, q, v))
     np.testing.assert_allclose(both(0.0, q, v, tau[0])[1], beside[1], rtol=0, atol=1e-10)

@@ -8,18 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    Adaptive,
-    ComputedTorque,
-    DisturbanceObserver,
-    GravityCompensation,
-    JointPD,
-    PassivityBased,
-    PointToPoint,
-    Sampled,
-    Saturated,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.controllers.support.motor_space import motor_space
 from robodyn.controllers.support.plant import motor_speeds
 from robodyn.simulation import ControllerSample
@@ -35,7 +24,7 @@ NEVER = rd.Event(lambda t, q, v: t + 1.0, name="never")
 def swing(robot, speed=1.0):
     """A reference with other amplitudes and frequencies at each joint."""
     k = np.arange(robot.nv)
-    return SineReference(robot.neutral(), 0.5 - 0.08 * k, speed * (1.0 + 0.7 * k))
+    return rc.SineReference(robot.neutral(), 0.5 - 0.08 * k, speed * (1.0 + 0.7 * k))
 
 
 def carrying(robot, link, mass, at=(0.0, 0.0, -0.8)):
@@ -57,9 +46,11 @@ def lyapunov(run, controller, law, true):
 def payload_run(double, step, gain, duration):
     one = carrying(double, "lower", 1.0).inertial_parameters - double.inertial_parameters
     heavy, reference = carrying(double, "lower", 2.5), swing(double)
-    controller = Adaptive(PassivityBased(double, reference, gain), {"load": one}, adaptation=2.0)
+    controller = rc.Adaptive(
+        rc.PassivityBased(double, reference, gain), {"load": one}, adaptation=2.0
+    )
     run = rd.simulate(heavy, controller, duration=duration, step=step)
-    return run, *lyapunov(run, controller, PassivityBased(heavy, reference, gain), 2.5)
+    return run, *lyapunov(run, controller, rc.PassivityBased(heavy, reference, gain), 2.5)
 
 
 def test_a_payload_is_learnt_and_the_reference_followed(double):
@@ -76,7 +67,7 @@ def test_what_is_learnt_is_the_integral_by_trapezoids(double):
     """Of the rate that the torques at 1 kg more and the sliding speed make at the samples."""
     run, _, _ = payload_run(double, 2e-3, 10.0, 0.2)
     model, loaded = (
-        PassivityBased(robot, swing(double), 10.0)
+        rc.PassivityBased(robot, swing(double), 10.0)
         for robot in (double, carrying(double, "lower", 1.0))
     )
     rate = []
@@ -123,9 +114,9 @@ class Heavier:
 
         self.options = {"gain": 3.0, "rate": 5.0, "base": self.base}
         self.reference = reference
-        self.law = PassivityBased(robot, reference, **self.options)
-        self.true = PassivityBased(self.heavy, reference, **self.options)
-        self.controller = Adaptive(self.law, robot.body_names, 0.1)
+        self.law = rc.PassivityBased(robot, reference, **self.options)
+        self.true = rc.PassivityBased(self.heavy, reference, **self.options)
+        self.controller = rc.Adaptive(self.law, robot.body_names, 0.1)
 
 
 def ship(t):
@@ -180,14 +171,14 @@ def test_the_sum_of_energies_falls_at_any_state(heavier):
 
 def at_rest(robot, **options):
     q0 = robot.neutral()
-    return ComputedTorque(robot, PointToPoint(q0, q0, 1.0), **options)
+    return rc.ComputedTorque(robot, rc.PointToPoint(q0, q0, 1.0), **options)
 
 
 @pytest.mark.parametrize("compensate", [True, False])
 def test_a_constant_disturbance_is_found_as_by_a_filter(compensate):
     """r = d (1 - exp(-K t)) at each sample, exactly: the lift has a constant inertia."""
     scara = rd.load("scara", passive=False)
-    observer = DisturbanceObserver(at_rest(scara), [10.0, 20.0, 30.0, 40.0], compensate)
+    observer = rc.DisturbanceObserver(at_rest(scara), [10.0, 20.0, 30.0, 40.0], compensate)
     push = {"quill": [0, 0, 7.0, 0, 0, 0]}
     run = rd.simulate(scara, observer, duration=0.3, wrenches=push)
     lift = scara.joints["lift"].v.start
@@ -206,9 +197,9 @@ def test_a_changing_disturbance_in_fast_motion_to_the_second_order_in_the_step(d
     def wrenches(t, q, v):
         return {"lower": [8.0 * np.sin(9.0 * t), 0, 4.0, 0, 3.0 * np.cos(5.0 * t), 0]}
 
-    inner = ComputedTorque(double, swing(double, 3.0))
+    inner = rc.ComputedTorque(double, swing(double, 3.0))
     for step in (4e-3, 2e-3):
-        observer = DisturbanceObserver(inner, gain, compensate=False)
+        observer = rc.DisturbanceObserver(inner, gain, compensate=False)
         run = rd.simulate(double, observer, duration=0.8, step=step, wrenches=wrenches)
         J = double.frame_jacobian(run.q, "lower")
         d = np.einsum("nij,ni->nj", J, [wrenches(t, 0, 0)["lower"] for t in run.t])
@@ -225,11 +216,11 @@ def test_what_the_observer_finds_is_taken_off(double):
     goal = np.array([0.6, -0.4])
     heavy, pd = (
         carrying(double, "lower", 2.0),
-        JointPD(double, PointToPoint(goal, goal, 1.0), 400.0, 80.0),
+        rc.JointPD(double, rc.PointToPoint(goal, goal, 1.0), 400.0, 80.0),
     )
     options = {"q0": goal, "duration": 4.0, "step": 2e-3}
     plain = rd.simulate(heavy, pd, **options)
-    run = rd.simulate(heavy, DisturbanceObserver(pd, 20.0), **options)
+    run = rd.simulate(heavy, rc.DisturbanceObserver(pd, 20.0), **options)
     assert np.abs(plain.q[-1] - goal).max() > 0.02
     assert np.abs(run.q[-1] - goal).max() < 1e-5
     missing = heavy.gravity_forces(goal) - double.gravity_forces(goal)
@@ -238,10 +229,10 @@ def test_what_the_observer_finds_is_taken_off(double):
 
 def limited(kind, observer, top):
     return {
-        "saturated": lambda: (Saturated(observer, top), {}),
+        "saturated": lambda: (rc.Saturated(observer, top), {}),
         "enforced": lambda: (observer, {"limits": "enforce"}),
         "watched": lambda: (observer, {"limits": "enforce", "events": [NEVER]}),
-        "sampled": lambda: (Sampled(observer, 4e-3, delay=3e-3), {}),
+        "sampled": lambda: (rc.Sampled(observer, 4e-3, delay=3e-3), {}),
     }[kind]()
 
 
@@ -249,8 +240,8 @@ def limited(kind, observer, top):
 def test_the_observer_is_told_which_forces_act(kind):
     """Whatever is made of what it asks for, nothing of that is taken for a disturbance."""
     robot = rd.load("puma560", passive=False)
-    far = ComputedTorque(robot, PointToPoint(np.ones(6), np.ones(6), 1.0), stiffness=300.0)
-    observer = DisturbanceObserver(far, 25.0, compensate=False)
+    far = rc.ComputedTorque(robot, rc.PointToPoint(np.ones(6), np.ones(6), 1.0), stiffness=300.0)
+    observer = rc.DisturbanceObserver(far, 25.0, compensate=False)
     controller, options = limited(kind, observer, robot.effort_limits)
     run = rd.simulate(robot, controller, duration=0.2, **options)
     assert (np.abs(run.tau) >= robot.effort_limits * (1 - 1e-12)).any()
@@ -261,7 +252,7 @@ def test_the_observer_is_told_which_forces_act(kind):
 @pytest.mark.slow
 def test_a_push_on_a_floating_robot():
     robot = rd.load("dual_arm", base="floating", gravity=(0.0, 0.0, 0.0))
-    observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 50.0, compensate=False, robot=robot)
+    observer = rc.DisturbanceObserver(lambda t, q, v: 0.0 * v, 50.0, compensate=False, robot=robot)
     link = robot.link_names[0]
     push = {link: [3.0, 1.0, -2.0, 0.5, 0.0, 1.0]}
     v0 = 0.3 * np.random.default_rng(1).normal(size=robot.nv)
@@ -297,8 +288,8 @@ def test_a_push_on_linkages_and_on_a_moving_base(case):
     link = link or robot.link_names[-1]
     base = rolling if robot.base == "moving" else None
     q0 = robot.neutral()
-    still = ComputedTorque(robot, PointToPoint(q0, q0, 1.0), base=base)
-    observer = DisturbanceObserver(still, 40.0, base=base)
+    still = rc.ComputedTorque(robot, rc.PointToPoint(q0, q0, 1.0), base=base)
+    observer = rc.DisturbanceObserver(still, 40.0, base=base)
     push = {link: [3.0, -2.0, 4.0, 0.1, 0.2, 0.0]}
     given = {"duration": 0.4, "base": base, "limits": "ignore"}
     run = rd.simulate(robot, observer, wrenches=push, **given)
@@ -312,7 +303,7 @@ def test_a_push_on_linkages_and_on_a_moving_base(case):
 
 def unasked(robot, gain):
     """An observer of motors that are asked for nothing."""
-    return DisturbanceObserver(lambda t, q, v: 0.0 * v, gain, compensate=False, robot=robot)
+    return rc.DisturbanceObserver(lambda t, q, v: 0.0 * v, gain, compensate=False, robot=robot)
 
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])
@@ -353,7 +344,7 @@ def test_what_time_does_to_a_robot_is_no_disturbance():
     stone = rd.Link("stone", rd.Inertia.from_matrix(2.0, (0.0, 0.0, 0.0), POINT))
     mechanism = rd.Mechanism("table", (rd.Link("ground"), stone), (slide,))
     robot = rd.load(mechanism, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
-    observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 20.0, compensate=False, robot=robot)
+    observer = rc.DisturbanceObserver(lambda t, q, v: 0.0 * v, 20.0, compensate=False, robot=robot)
     run = rd.simulate(
         robot, observer, q0=[0.3], duration=1.0, wrenches={"stone": [3.0, 0, 0, 0, 0, 0]}
     )
@@ -366,6 +357,8 @@ def test_what_time_does_to_a_robot_is_no_disturbance():
 
 def test_weight_is_held_whatever_is_learnt_from_it(scara):
     """An observer around what holds the weight finds nothing, and moves nothing."""
-    run = rd.simulate(scara, DisturbanceObserver(GravityCompensation(scara), 50.0), duration=0.1)
+    run = rd.simulate(
+        scara, rc.DisturbanceObserver(rc.GravityCompensation(scara), 50.0), duration=0.1
+    )
     assert np.abs(run.controller_state["disturbance"]).max() < 1e-9
     assert np.abs(run.q - run.q[0]).max() < 1e-12

@@ -11,14 +11,7 @@ from support.bundled import bundled
 from support.motions import heaving
 
 import robodyn as rd
-from robodyn.controllers import (
-    Admittance,
-    Impedance,
-    OperationalSpace,
-    PointToPoint,
-    Saturated,
-    TaskPath,
-)
+from robodyn import controllers as rc
 from robodyn.controllers.support.frames import rotation_error
 from robodyn.errors import SingularWarning
 from robodyn.simulation import ControllerSample
@@ -120,7 +113,7 @@ def test_half_a_turn_away_no_way_round_is_shorter():
 
 def test_a_frame_has_the_acceleration_of_its_gains(case):
     robot = case.robot
-    controller = OperationalSpace(
+    controller = rc.OperationalSpace(
         robot, case.frame, case.reference, case.k, case.d, **case.options()
     )
     tau = controller(0.3, case.q, case.v)
@@ -156,7 +149,7 @@ def held(request):
 def test_a_frame_keeps_its_inertia_behind_a_spring(held):
     """``x'' - x_ref'' = A (D e' + K e + F)``, with A found by pushing."""
     robot = held.robot
-    controller = Impedance(robot, held.frame, held.reference, held.k, held.d, **held.options())
+    controller = rc.Impedance(robot, held.frame, held.reference, held.k, held.d, **held.options())
     tau = controller(0.3, held.q, held.v)
     a = robot.forward_dynamics(held.q, held.v, tau, **held.at)
     X, twist, acceleration = held.motion(held.q, held.v, a)
@@ -184,7 +177,7 @@ def test_another_inertia_by_a_sensor(held):
     force = np.zeros(6)
     force[held.rows] = pushes[held.rows]
     wrench = np.concatenate([force[:3] @ X[:3, :3], force[3:] @ X[:3, :3]])
-    controller = Impedance(
+    controller = rc.Impedance(
         robot, frame, held.reference, held.k, held.d, inertia, lambda t: wrench, **held.options()
     )
     tau = controller(0.3, held.q, held.v)
@@ -200,10 +193,10 @@ def test_machine_code_is_python(coded):
     """Also of bases that move and float, whose motion is sampled with the reference."""
     robot, made = (
         coded.robot,
-        [OperationalSpace(coded.robot, coded.frame, coded.reference, **coded.options())],
+        [rc.OperationalSpace(coded.robot, coded.frame, coded.reference, **coded.options())],
     )
     if robot.base != "floating":
-        made.append(Impedance(robot, coded.frame, coded.reference, 50.0, 9.0, **coded.options()))
+        made.append(rc.Impedance(robot, coded.frame, coded.reference, 50.0, 9.0, **coded.options()))
     for controller in made:
         law = compile_controller(robot, controller, gains_as_inputs=False)
         code = law.function(coded.q, coded.v, 0.3, *(x.at(0.3) for x in law.signals))
@@ -219,7 +212,7 @@ START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
 def test_the_error_of_a_frame_decays_as_its_equation_says(puma):
     """From rest: positions as ``(1 + w t) exp(-w t)``; of a small turn, the angle."""
     goal = puma.inverse_kinematics({"flange": moved(puma, [0.03, -0.02, 0.04], 0.02)}, START)
-    controller = OperationalSpace(puma, "flange", still(goal.q, 6), stiffness=100.0)
+    controller = rc.OperationalSpace(puma, "flange", still(goal.q, 6), stiffness=100.0)
     run = rd.simulate(puma, controller, q0=START, duration=0.8, step=5e-4, limits="ignore")
     X, Y = puma.frame_pose(run.q, "flange"), puma.frame_pose(goal.q, "flange")
     decay = (1 + 10 * run.t) * np.exp(-10 * run.t)
@@ -241,8 +234,8 @@ def moved(robot, step, angle):
 
 def test_a_line_is_followed_to_integrator_accuracy(puma):
     X = puma.frame_pose(START, "flange")
-    line = TaskPath.line(puma, "flange", X, moved(puma, [0.0, -0.1, 0.1], 0.3), 0.4, START)
-    controller = OperationalSpace(puma, "flange", line, stiffness=400.0)
+    line = rc.TaskPath.line(puma, "flange", X, moved(puma, [0.0, -0.1, 0.1], 0.3), 0.4, START)
+    controller = rc.OperationalSpace(puma, "flange", line, stiffness=400.0)
     worst = []
     for step in (2e-3, 1e-3):
         run = rd.simulate(puma, controller, q0=START, duration=0.4, step=step, limits="ignore")
@@ -258,7 +251,7 @@ def test_what_the_frame_leaves_free_goes_to_its_posture():
     robot = bundled("arm7")
     q0 = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1])
     posture = q0 + np.array([0.6, 0.0, -0.5, 0.0, 0.0, 0.0, 0.0])
-    controller = OperationalSpace(robot, "tool", still(q0, 7), 400.0, posture=posture)
+    controller = rc.OperationalSpace(robot, "tool", still(q0, 7), 400.0, posture=posture)
     run = rd.simulate(robot, controller, q0=q0, duration=2.0, limits="ignore", every=20)
     X = robot.frame_pose(run.q, "tool")
     np.testing.assert_allclose(X, np.broadcast_to(X[0], X.shape), atol=2e-3)
@@ -275,7 +268,7 @@ def test_a_spring_is_as_stiff_as_asked_for(puma):
     k = np.array([2000.0, 1000.0, 1500.0, 60.0, 90.0, 80.0])
     inertia = np.array([8.0] * 3 + [0.4] * 3)
     wrench = np.array([20.0, -15.0, 30.0, 0.6, -0.5, 0.9])
-    controller = Impedance(
+    controller = rc.Impedance(
         puma, "flange", still(START, 6), k, 2.0 * np.sqrt(k * inertia), inertia, lambda t: wrench
     )
     run = rd.simulate(
@@ -311,7 +304,7 @@ def test_a_spring_without_a_sensor(name):
         R = robot.frame_pose(q, "pen")[:3, :3]
         return {"pen": np.concatenate([R.T @ force, np.zeros(3)])}
 
-    controller = Impedance(robot, "pen", still(q0, robot.nv), k, 60.0, components=(0, 2))
+    controller = rc.Impedance(robot, "pen", still(q0, robot.nv), k, 60.0, components=(0, 2))
     run = rd.simulate(
         robot, controller, q0=q0, duration=1.6, wrenches=push, limits="ignore", every=100
     )
@@ -328,8 +321,8 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
         R = puma.frame_pose(q, "flange")[..., :3, :3]
         return np.concatenate([np.einsum("...ji,j->...i", R, force), 0.0 * q[..., :3]], axis=-1)
 
-    position = OperationalSpace(puma, "flange", still(START, 6), 4e4, components=(0, 1, 2))
-    controller = Admittance(position, pushed, m, 2.0 * m * w, k)
+    position = rc.OperationalSpace(puma, "flange", still(START, 6), 4e4, components=(0, 1, 2))
+    controller = rc.Admittance(position, pushed, m, 2.0 * m * w, k)
     run = rd.simulate(
         puma, controller, q0=START, duration=0.6, step=2e-3, limits="ignore", every=5,
         wrenches=lambda t, q, v: {"flange": pushed(t, q, v)},
@@ -351,8 +344,8 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
 def test_the_shift_of_an_admittance(puma):
     """An underdamped oscillator under a force that is held, asked at odd instants."""
     m, d, k, F = 2.0, 8.0, 300.0, np.array([3.0, -2.0, 4.0, 0.1, 0.2, -0.3])
-    position = OperationalSpace(puma, "flange", still(START, 6))
-    admittance = Admittance(position, lambda t, q, v: F, m, d, k)
+    position = rc.OperationalSpace(puma, "flange", still(START, 6))
+    admittance = rc.Admittance(position, lambda t, q, v: F, m, d, k)
     R, v = puma.frame_pose(START, "flange")[:3, :3], np.zeros(6)
     force = np.concatenate([R @ F[:3], R @ F[3:]])
     decay, last, state = d / (2 * m), 0.0, None
@@ -392,7 +385,9 @@ def planar():
 
 def test_near_a_singular_posture_it_damps_and_says_so(planar):
     robot, rows = planar
-    controller = OperationalSpace(robot, "tip", still([0.4, 0.9], 2), components=rows, least=0.05)
+    controller = rc.OperationalSpace(
+        robot, "tip", still([0.4, 0.9], 2), components=rows, least=0.05
+    )
     stretched, rest = np.array([0.4, 0.0]), np.zeros(2)
     with pytest.warns(SingularWarning, match="frame 'tip' of 'double_pendulum'"):
         tau = controller(0.0, stretched, rest)
@@ -422,7 +417,7 @@ def test_where_nothing_moves_the_frame_nothing_is_asked_of_it():
     for row, angles in ((0, [0.0, np.pi / 2]), (2, [0.0, np.pi / 2])):
         J = [abs(robot.frame_jacobian([x], "tip", axes="world")[row, 0]) for x in angles]
         stuck = np.array([angles[int(np.argmin(J))]])
-        controller = OperationalSpace(robot, "tip", still([0.7], 1), components=(row,))
+        controller = rc.OperationalSpace(robot, "tip", still([0.7], 1), components=(row,))
         with pytest.warns(SingularWarning):
             tau = controller(0.0, stuck, np.zeros(1))
         free = robot.bias_forces(stuck, np.zeros(1)) + robot.mass_matrix(stuck)[0] * 25.0 * (
@@ -435,7 +430,9 @@ def test_damping_by_hand(planar):
     """``F = (A + d I)^-1 x``, where d grows from zero as mobility falls below the least."""
     robot, rows = planar
     q, least, goal = np.array([0.4, 0.05]), 0.05, np.array([0.5, 0.3])
-    controller = OperationalSpace(robot, "tip", still(goal, 2), 60.0, components=rows, least=least)
+    controller = rc.OperationalSpace(
+        robot, "tip", still(goal, 2), 60.0, components=rows, least=least
+    )
     J = robot.frame_jacobian(q, "tip", axes="world")[rows]
     M, h = robot.mass_matrix(q), robot.bias_forces(q, np.zeros(2))
     mobility = np.sum(np.linalg.svd(J)[1] ** -2.0) ** -0.5
@@ -454,7 +451,9 @@ def test_damping_by_hand(planar):
 
 def test_machine_code_asks_python_there(planar):
     robot, rows = planar
-    controller = OperationalSpace(robot, "tip", still([0.4, 0.9], 2), components=rows, least=0.05)
+    controller = rc.OperationalSpace(
+        robot, "tip", still([0.4, 0.9], 2), components=rows, least=0.05
+    )
     code = rd.closed_loop(robot, dataclasses.replace(controller, reference=Held([0.4, 0.9])))
     assert np.isnan(code(0.0, [0.4, 0.0], [0.0, 0.0])).any()
     angles = np.linspace(0.01, 0.6, 500)
@@ -462,7 +461,7 @@ def test_machine_code_asks_python_there(planar):
     lost = np.isnan(code(0.0, poses, 0.0 * poses)).any(axis=-1)
     np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
     assert 5 < lost.sum() < 250
-    for around in (controller, Saturated(dataclasses.replace(controller), limits=50.0)):
+    for around in (controller, rc.Saturated(dataclasses.replace(controller), limits=50.0)):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("default")
             run = rd.simulate(robot, around, q0=[0.4, 0.0], duration=0.05, limits="ignore")
@@ -477,7 +476,7 @@ def test_no_singular_posture_slips_through():
     q[:100, [2, 5]] = 0.0
     q[100:, [1, 5]] = 0.0
     q += 1e-9 * rng.normal(size=q.shape)
-    controller = OperationalSpace(robot, "tool", Held(np.full(7, 0.4)))
+    controller = rc.OperationalSpace(robot, "tool", Held(np.full(7, 0.4)))
     J = robot.frame_jacobian(q, "tool")
     singular = np.linalg.svd(J, compute_uv=False)[:, -1] < 1e-7
     assert singular.sum() > 90
@@ -501,7 +500,7 @@ class Held:
 
 
 def test_gains_and_frames_that_make_no_sense(puma):
-    def make(kind=OperationalSpace, frame="flange", **more):
+    def make(kind=rc.OperationalSpace, frame="flange", **more):
         given = {"stiffness": 100.0, "damping": 20.0, **more}
         return kind(puma, frame, still(START, 6), **given)
 
@@ -512,14 +511,14 @@ def test_gains_and_frames_that_make_no_sense(puma):
             assert caught.value.name == name
     for wrong in (0.0, -2.0, np.ones(3)):
         with pytest.raises(rd.ShapeError, match="inertia is"):
-            make(Impedance, inertia=wrong, wrench=lambda t: np.zeros(6))
+            make(rc.Impedance, inertia=wrong, wrench=lambda t: np.zeros(6))
     with pytest.raises(rd.SettingsError, match="inertia= is given without wrench="):
-        make(Impedance, inertia=1.0)
+        make(rc.Impedance, inertia=1.0)
     with pytest.raises(rd.SettingsError, match="wrench= is given without inertia="):
-        make(Impedance, wrench=lambda t: np.zeros(6))
+        make(rc.Impedance, wrench=lambda t: np.zeros(6))
     for given in (np.zeros(5), None, "push"):
         with pytest.raises(rd.ShapeError, match=r"wrench returned .* at t = 0.5 s"):
-            make(Impedance, inertia=1.0, wrench=lambda t, x=given: x)(0.5, START, np.zeros(6))
+            make(rc.Impedance, inertia=1.0, wrench=lambda t, x=given: x)(0.5, START, np.zeros(6))
     with pytest.raises(rd.UnknownNameError, match=r"'flang'.*did you mean 'flange'"):
         make(frame="flang")
     for wrong in ((), (0, 0), (6,), 3):
@@ -531,21 +530,23 @@ def test_gains_and_frames_that_make_no_sense(puma):
         with pytest.raises(rd.SettingsError, match="least is"):
             make(least=wrong)
     with pytest.raises(rd.ShapeError, match="reference is"):
-        OperationalSpace(puma, "flange", None)
+        rc.OperationalSpace(puma, "flange", None)
     with pytest.raises(rd.ShapeError, match=r"position is float, expected.*OperationalSpace"):
-        Admittance(1.0, lambda t, q, v: np.zeros(6), 1.0, 1.0, 1.0)
+        rc.Admittance(1.0, lambda t, q, v: np.zeros(6), 1.0, 1.0, 1.0)
     for name in ("inertia", "damping", "stiffness"):
         with pytest.raises(rd.ShapeError, match=f"{name} is"):
-            Admittance(make(), lambda t, q, v: 0.0, **{
+            rc.Admittance(make(), lambda t, q, v: 0.0, **{
                 "inertia": 1.0, "damping": 1.0, "stiffness": 1.0, name: -1.0,
             })  # fmt: skip
 
 
 def test_a_frame_that_motors_cannot_move():
     with pytest.raises(rd.SettingsError, match=r"4 motors of 'scara' cannot move frame 'tool'"):
-        OperationalSpace(bundled("scara"), "tool", PointToPoint(np.zeros(4), np.zeros(4), 1.0))
+        rc.OperationalSpace(
+            bundled("scara"), "tool", rc.PointToPoint(np.zeros(4), np.zeros(4), 1.0)
+        )
     floating = rd.load("satellite", base="floating")
     with pytest.raises(rd.ActuationError, match=r"'satellite' has 10 motions and motors at 4"):
-        Impedance(floating, "camera", Held(floating.neutral()), 1.0, 1.0, components=(3, 4))
+        rc.Impedance(floating, "camera", Held(floating.neutral()), 1.0, 1.0, components=(3, 4))
     with pytest.raises(rd.ActuationError, match="more motors than motions"):
-        OperationalSpace(bundled("two_feet"), "trunk", still(np.zeros(10), 10))
+        rc.OperationalSpace(bundled("two_feet"), "trunk", still(np.zeros(10), 10))

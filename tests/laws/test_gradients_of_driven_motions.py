@@ -9,13 +9,7 @@ from support.motions import heaving
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.controllers import (
-    JointPD,
-    PointToPoint,
-    QuadraticCost,
-    TimeVaryingLQR,
-    iterative_lqr,
-)
+from robodyn import controllers as rc
 
 STEP, SAMPLES = 0.01, 16
 PUSH = np.array([1.0, -2.0, 0.5, 0.3, 0.2, -0.4])
@@ -239,7 +233,7 @@ def test_gradient_by_inertial_parameters(case):
 def test_gradient_under_a_controller_beside_a_driven_joint():
     robot, driven = driven_tree(np.random.default_rng(1))
     q = np.array([0.4, 0.2, -0.3])
-    controller = JointPD(robot, PointToPoint(q, q + 0.2, 0.15), 20.0, 2.0)
+    controller = rc.JointPD(robot, rc.PointToPoint(q, q + 0.2, 0.15), 20.0, 2.0)
 
     def motion(q):
         return rd.simulate(
@@ -365,9 +359,9 @@ def test_a_plan_beside_a_driven_joint_and_the_law_along_it():
     path = {"joint0": wave(0.0, 0.3)}
     push = {"link1": 0.2 * PUSH}
     goal = np.full(2, 0.5)
-    cost = QuadraticCost(robot, goal, state=0.1, effort=0.01, final=20.0)
+    cost = rc.QuadraticCost(robot, goal, state=0.1, effort=0.01, final=20.0)
     given = {"duration": 0.6, "step": 0.03}
-    plan = iterative_lqr(
+    plan = rc.iterative_lqr(
         robot, cost, q0=[0.0, 0.0], tolerance=1e-10, controlled=path, wrenches=push, **given
     )
     moved = robot.joints["joint1"].v.start
@@ -389,8 +383,8 @@ def test_a_plan_beside_a_driven_joint_and_the_law_along_it():
     rise = [total(best + s * 1e-3 * change) - plan.costs[-1] for s in (1, -1)]
     assert min(rise) > 0.0 and abs(rise[0] - rise[1]) < 0.02 * rise[0]
     with pytest.raises(rd.SettingsError, match="given here: none"):
-        TimeVaryingLQR(robot, plan.run)
-    law = TimeVaryingLQR(robot, plan.run, final=1e3, effort=0.01, controlled=path)
+        rc.TimeVaryingLQR(robot, plan.run)
+    law = rc.TimeVaryingLQR(robot, plan.run, final=1e3, effort=0.01, controlled=path)
     start = {"q0": [0.2, 0.2], "controlled": path, "wrenches": push, "limits": "ignore"}
     held, loose = (
         rd.simulate(robot, x, **start, **given)
@@ -399,4 +393,4 @@ def test_a_plan_beside_a_driven_joint_and_the_law_along_it():
     ends = [abs(x.q[-1, moved] - plan.run.q[-1, moved]) for x in (held, loose)]
     assert ends[0] < 0.2 * ends[1]
     with pytest.raises(rd.ShapeError, match="no motors that no path drives"):
-        iterative_lqr(robot, cost, q0=[0.0, 0.0], locked=["joint0", "joint1"], **given)
+        rc.iterative_lqr(robot, cost, q0=[0.0, 0.0], locked=["joint0", "joint1"], **given)

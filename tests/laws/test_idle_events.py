@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import controllers as rc
 from robodyn import events
-from robodyn.controllers import (
-    ComputedTorque,
-    DisturbanceObserver,
-    Filtered,
-    GravityCompensation,
-    JointPD,
-    PointToPoint,
-)
 from robodyn.simulation.events import detector
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper
@@ -64,15 +57,15 @@ def pulled(t, q, v):
 def symbolic(robot):
     """Springs and dampers at motors, where positions have differences; else forces of gravity."""
     if robot.nq != robot.nv:
-        return GravityCompensation(robot)
-    return JointPD(robot, PointToPoint(robot.neutral(), robot.neutral(), 1.0), 4.0, 0.4)
+        return rc.GravityCompensation(robot)
+    return rc.JointPD(robot, rc.PointToPoint(robot.neutral(), robot.neutral(), 1.0), 4.0, 0.4)
 
 
 CONTROLLERS = {
     "none": lambda robot: None,
     "symbolic": symbolic,
     "Python": lambda robot: pulled,
-    "with a state": lambda robot: Filtered(GravityCompensation(robot), 30.0),
+    "with a state": lambda robot: rc.Filtered(rc.GravityCompensation(robot), 30.0),
 }
 
 
@@ -121,8 +114,8 @@ def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at, observin
     robot = rd.load("arm7")
     controller = CONTROLLERS["with a state"](robot)
     if observing:
-        goal = PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.1)
-        controller = DisturbanceObserver(ComputedTorque(robot, goal, 400.0), 30.0)
+        goal = rc.PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.1)
+        controller = rc.DisturbanceObserver(rc.ComputedTorque(robot, goal, 400.0), 30.0)
     plain = rd.simulate(robot, controller, **OPTIONS)
     touching = noted(lambda t, q, v: (t - at) ** 2 + 1e-18)
     run = rd.simulate(robot, controller, events=[touching], **OPTIONS)
@@ -137,7 +130,9 @@ def kicked(machine_code, **options):
     robot = rd.load("double_pendulum")
     kick = rd.Event(0.0505, events.jump(v=lambda state: state.v + 1.0), name="kick")
     slow = rd.Event(lambda t, q, v: v[0] - 0.3, events.jump(v=lambda state: 0.8 * state.v), 1)
-    controller = Filtered(JointPD(robot, PointToPoint([0, 0], [0.5, 0.3], 0.3), 8.0, 0.5), 40.0)
+    controller = rc.Filtered(
+        rc.JointPD(robot, rc.PointToPoint([0, 0], [0.5, 0.3], 0.3), 8.0, 0.5), 40.0
+    )
     with pytest.MonkeyPatch.context() as patch:
         if not machine_code:
             patch.setattr(Stepper, "compiled", lambda *given: None)

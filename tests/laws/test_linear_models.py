@@ -15,13 +15,6 @@ from test_cantilever import FREQUENCY, beam
 from test_gyrostats import gyrostat
 
 import robodyn as rd
-from robodyn.errors import (
-    ActuationError,
-    InconsistentStateError,
-    ShapeError,
-    SingularError,
-    UnknownNameError,
-)
 
 close = close_within(1e-10)
 
@@ -465,18 +458,18 @@ def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
     assert moved[-1] == pytest.approx(0.1)
     free = pendulums((1.0,), "cart")
     still = next(x for x in free.linearize([0, 0], [0, 0], None).modes if x.name == "q:rail")
-    with pytest.raises(ShapeError, match="stands still"):
+    with pytest.raises(rd.ShapeError, match="stands still"):
         rd.mode_motion(free, [0, 0], still)
-    with pytest.raises(ShapeError, match="stands still"):  # up to rounding
+    with pytest.raises(rd.ShapeError, match="stands still"):  # up to rounding
         rd.mode_motion(free, [0, 0], dataclasses.replace(still, pole=-1e-16 + 1e-15j))
-    with pytest.raises(ShapeError, match="robot is str"):
+    with pytest.raises(rd.ShapeError, match="robot is str"):
         rd.mode_motion("cart", [0, 0], grows)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         rd.mode_motion(free, [0, 0], grows)
     four_bar = rd.load("four_bar", springs={"crank_drive": (20.0, 0.1)})
     q = four_bar.equilibrium(four_bar.neutral())
     (mode,) = four_bar.linearize(q, np.zeros(3), None).modes
-    with pytest.raises(ShapeError, match="smaller amplitude"):
+    with pytest.raises(rd.ShapeError, match="smaller amplitude"):
         rd.mode_motion(four_bar, q, mode, amplitude=40.0)
 
 
@@ -536,23 +529,25 @@ def test_what_sensors_show_changes_as_they_do(name, coordinates):
 def test_what_is_refused():
     robot, five_bar = bundled("four_bar"), bundled("five_bar")
     q, v = robot.neutral(), np.zeros(3)
-    with pytest.raises(UnknownNameError, match="crank"):
+    with pytest.raises(rd.UnknownNameError, match="crank"):
         robot.linearize(q, v, None, inputs=["crank"])
-    with pytest.raises(UnknownNameError, match="elbow"):
+    with pytest.raises(rd.UnknownNameError, match="elbow"):
         robot.linearize(q, v, None, outputs=["elbow"])
-    with pytest.raises(UnknownNameError, match=r"no joint, link or sensor 'x:coupler'.*'coupler'"):
+    with pytest.raises(
+        rd.UnknownNameError, match=r"no joint, link or sensor 'x:coupler'.*'coupler'"
+    ):
         robot.linearize(q, v, None, outputs=["x:coupler"])
-    with pytest.raises(ActuationError, match=r"'crank_drive' .*twice in inputs"):
+    with pytest.raises(rd.ActuationError, match=r"'crank_drive' .*twice in inputs"):
         robot.linearize(q, v, None, inputs=["crank_drive", "crank_drive"])
-    with pytest.raises(ActuationError, match=r"left_drive.*controlled"):
+    with pytest.raises(rd.ActuationError, match=r"left_drive.*controlled"):
         five_bar.linearize(
             five_bar.neutral(), np.zeros(4), None, locked=["left_drive"], inputs=["left_drive"]
         )
-    with pytest.raises(ShapeError, match="dt"):
+    with pytest.raises(rd.ShapeError, match="dt"):
         robot.linearize(q, v, None, dt=0.0)
-    with pytest.raises(SingularError, match="2 speeds are named"):
+    with pytest.raises(rd.SingularError, match="2 speeds are named"):
         robot.linearize(q, v, None, independent=["crank_drive", "crank_pin"])
-    with pytest.raises(InconsistentStateError):
+    with pytest.raises(rd.InconsistentStateError):
         robot.linearize(q + 0.1, v, None)
 
 
@@ -571,7 +566,9 @@ def test_joints_that_stand_still_while_others_move_are_not_independent():
     k = next(k for k in range(24) if rate(turns[k]) * rate(turns[k + 1]) < 0.0)
     dead = at(brentq(rate, turns[k], turns[k + 1], xtol=1e-14))
     assert slider.linearize(dead, np.zeros(3), None).states == ("q:crank_drive", "v:crank_drive")
-    with pytest.raises(SingularError, match=r"cylinder do not determine .* independent=") as caught:
+    with pytest.raises(
+        rd.SingularError, match=r"cylinder do not determine .* independent="
+    ) as caught:
         slider.linearize(dead, np.zeros(3), None, independent=["cylinder"])
     assert caught.value.joints == ("cylinder",)
 

@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import controllers as rc
 from robodyn.codegen.calls import trace_graph
-from robodyn.controllers import (
-    ComputedTorque,
-    Filtered,
-    JointPD,
-    PointToPoint,
-    RateLimited,
-    Sampled,
-    SineReference,
-)
 from robodyn.simulation.control import (
     compile_controller,
     running_controller,
@@ -80,7 +72,7 @@ def in_place(sample, state):
 def test_memories_may_be_changed_where_they_stand(arm, period, monkeypatch):
     controller = Own(in_place, "sum", initial=lambda sample: {"sum": sample.q + 0.0})
     if period:
-        controller = Sampled(controller, period)
+        controller = rc.Sampled(controller, period)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
     assert laws[0] is not None
     same(fast, slow)
@@ -122,7 +114,7 @@ def seen_thrice(sample):
 def test_lists_stay_lists(arm, update, initial, period, monkeypatch):
     controller = Own(update, initial=initial)
     if period:
-        controller = Sampled(controller, period, delay=0.001)
+        controller = rc.Sampled(controller, period, delay=0.001)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
     assert (laws[0] is not None) == (update is turning)
     same(fast, slow)
@@ -150,9 +142,9 @@ def test_no_time_has_passed_at_the_first_sample(arm, monkeypatch):
 
 
 def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
-    there = PointToPoint(Q0 + 0.1, Q0 + 0.1, 1.0)
-    stiff = JointPD(arm, there, stiffness=1e16, damping=1.0, gravity=False)
-    controller = RateLimited(stiff, 50.0, start=0.0)
+    there = rc.PointToPoint(Q0 + 0.1, Q0 + 0.1, 1.0)
+    stiff = rc.JointPD(arm, there, stiffness=1e16, damping=1.0, gravity=False)
+    controller = rc.RateLimited(stiff, 50.0, start=0.0)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is not None
     same(fast, slow)
@@ -160,10 +152,12 @@ def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
 
 def test_huge_laws_are_left_to_python(arm, monkeypatch):
     """Machine code of them takes longer to make than it saves; C is written all the same."""
-    wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
+    wave = rc.SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
 
     def motions():
-        controller = Filtered(ComputedTorque(arm, wave), 100.0)  # one that was not traced before
+        controller = rc.Filtered(
+            rc.ComputedTorque(arm, wave), 100.0
+        )  # one that was not traced before
         return both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
 
     fast, slow, laws = motions()
@@ -173,7 +167,7 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
         again, _, laws = motions()
         assert (laws[0] is not None) == known
         same(again, fast if known else slow)
-    controller = Filtered(ComputedTorque(arm, wave), 100.0)
+    controller = rc.Filtered(rc.ComputedTorque(arm, wave), 100.0)
     assert rd.control_law(arm, controller, step=0.01).update.c_source()
 
 
@@ -181,7 +175,7 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
 def test_a_state_may_be_empty(arm, period, monkeypatch):
     controller = Own(lambda sample, state: (-sample.v - 0.1 * sample.h - sample.impulse, {}))
     if period:
-        controller = Sampled(controller, period)
+        controller = rc.Sampled(controller, period)
     options = {"q0": Q0, "v0": [0.3, -0.2], "duration": 0.01}
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, **options))
     assert laws[0] is not None
@@ -233,7 +227,7 @@ def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
 
 
-@pytest.mark.parametrize("wrap", [lambda c: c, lambda c: RateLimited(c, 1e3)])
+@pytest.mark.parametrize("wrap", [lambda c: c, lambda c: rc.RateLimited(c, 1e3)])
 @pytest.mark.parametrize("when", [-1.0, 0.0055])
 def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
     """The first of them, as where Python is asked."""
@@ -241,7 +235,7 @@ def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
     def lost(t):
         return Q0 + (np.nan if t > when else 0.0), np.zeros(2), np.zeros(2)
 
-    controller = wrap(JointPD(arm, lost, stiffness=10.0, damping=1.0))
+    controller = wrap(rc.JointPD(arm, lost, stiffness=10.0, damping=1.0))
     q0 = Q0 + 0.01 * np.arange(3)[:, None]
     with pytest.raises(rd.RobodynError, match="nan for joint 'shoulder' of motion 0 at t = "):
         rd.rollout(arm, controller, q0, 0.0 * q0, duration=0.01)

@@ -12,15 +12,7 @@ import pytest
 from support.comparison import close_within
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    ComputedTorque,
-    GravityCompensation,
-    JointPD,
-    PointToPoint,
-    Saturated,
-    TimeOptimal,
-)
+from robodyn import controllers as rc
 from robodyn.description import Mimic
 from robodyn.errors import LimitWarning
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
@@ -270,9 +262,9 @@ def test_controllers_that_follow(name):
     (q, v, _), _ = states(m)
     rest = np.zeros(m.nv)
     wanted = lambda s: (q, rest, rest)  # noqa: E731
-    tau = ComputedTorque(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
+    tau = rc.ComputedTorque(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
     close(m.forward_dynamics(q, v, tau), -5.0 * v)
-    tau = JointPD(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
+    tau = rc.JointPD(m, wanted, stiffness=30.0, damping=5.0)(0.0, q, v)
     close(tau, m.inverse_dynamics(q, rest, rest) - 5.0 * v)
 
 
@@ -281,11 +273,11 @@ def test_regulators(name):
     m, t = PAIRS[name]()
     q = m.neutral()
     effort = 10.0 ** np.linspace(-1.0, 1.0, len(at_motors(t)))
-    law = LQR(m, q, effort=effort)
+    law = rc.LQR(m, q, effort=effort)
     assert law.model.inputs == tuple(f"tau:{name}" for name in t.actuated_joints)
     assert law.gains.shape == (len(at_motors(t)), len(law.model.A))
     assert np.linalg.eigvals(law.model.A - law.model.B @ law.gains).real.max() < 0.0
-    holding = LQR(t, m.expand(q), effort=effort).holding
+    holding = rc.LQR(t, m.expand(q), effort=effort).holding
     close(law.holding, holding)
     rest = np.zeros(m.nv)
     close(law(0.0, q, rest), m.actuation_matrix(q) @ holding)
@@ -303,7 +295,7 @@ def test_saturation():
     m, t = PAIRS["hexapod"]()
     (q, v, _), _ = states(m)
     pull = np.linspace(-9e3, 9e3, 6)
-    tau = Saturated(lambda s, x, w: m.actuation_matrix(x) @ pull, robot=m)(0.0, q, v)
+    tau = rc.Saturated(lambda s, x, w: m.actuation_matrix(x) @ pull, robot=m)(0.0, q, v)
     top = (t.motor_torque_limits * t.gear_ratios)[at_motors(t)]
     limits = np.minimum(top, t.effort_limits[at_motors(t)])
     close(np.linalg.solve(m.actuation_matrix(q), tau), np.clip(pull, -limits, limits))
@@ -314,7 +306,7 @@ def test_fastest_motions_keep_limits_of_motors():
     m, _ = PAIRS["elbows"]()
     q = m.neutral()
     goal = q + np.array([0.2, -0.1])
-    path = TimeOptimal(PointToPoint(q, goal, 1.0), 1.0, robot=m)
+    path = rc.TimeOptimal(rc.PointToPoint(q, goal, 1.0), 1.0, robot=m)
     times = np.linspace(0.0, path.duration, 60)[1:-1]
     torques = np.array([m.motor_torques(*path(s)) for s in times])
     shares = np.abs(torques) / m.motor_torque_limits
@@ -378,9 +370,9 @@ def test_a_motor_at_a_joint_that_follows(kind):
         assert x.sizing()["right"].torque_utilisation == pytest.approx(
             y.sizing()["right"].torque_utilisation
         )
-    close(GravityCompensation(follows)(0.0, [0.3], [0.0]), follows.gravity_forces([0.3]))
-    law = LQR(follows, [0.0], state=[4.0, 4.0])  # twice as far, and twice as fast
-    close(law.gains, -2.0 * LQR(leading, [0.0]).gains)
+    close(rc.GravityCompensation(follows)(0.0, [0.3], [0.0]), follows.gravity_forces([0.3]))
+    law = rc.LQR(follows, [0.0], state=[4.0, 4.0])  # twice as far, and twice as fast
+    close(law.gains, -2.0 * rc.LQR(leading, [0.0]).gains)
 
 
 def test_a_weak_motor_that_gives_a_small_part_limits_what_both_give():
@@ -468,10 +460,10 @@ def test_motors_at_joints_that_follow_beside_a_loop(motors, kind, base):
         for name in expected:
             close(found[name], expected[name], 1e-8)
     rest, still = 0.0 * v, 0.0 * V
-    weight = GravityCompensation(t)(0.0, Q, still)
-    close(GravityCompensation(m)(0.0, q, rest), m.torque_map(q) @ weight)
-    law = ComputedTorque(m, lambda s: (q, rest, rest))
-    same = ComputedTorque(t, lambda s: (Q, still, still))
+    weight = rc.GravityCompensation(t)(0.0, Q, still)
+    close(rc.GravityCompensation(m)(0.0, q, rest), m.torque_map(q) @ weight)
+    law = rc.ComputedTorque(m, lambda s: (q, rest, rest))
+    same = rc.ComputedTorque(t, lambda s: (Q, still, still))
     found = m.forward_dynamics(q, rest, law(0.0, q, rest))
     close(m.expand_acceleration(q, rest, found), t.forward_dynamics(Q, still, same(0.0, Q, still)))
     if base == "fixed":

@@ -8,14 +8,7 @@ from support.furuta import COUNTS, UP, by_pinocchio, encoders, furuta, upright
 from support.lqg_by_hand import ByHand, moved
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    KalmanFilter,
-    OutputFeedback,
-    Sampled,
-    Saturated,
-    TimeVaryingLQR,
-)
+from robodyn import controllers as rc
 
 DT = 2e-3
 STATE, EFFORT = np.diag([4.0, 8.0, 0.1, 0.1]), 20.0
@@ -26,8 +19,8 @@ def lqg(robot, dt=DT, unit=1.0):
     """A regulator of the pendulum that stands, with encoders that show radians times a unit."""
     rest = np.zeros(2)
     model = robot.linearize(UP, rest, rest, outputs=["encoders"])
-    estimator = KalmanFilter(model, PROCESS, MEASUREMENT * unit**2, dt=dt)
-    return OutputFeedback(LQR(robot, UP, STATE, EFFORT, dt=dt), estimator)
+    estimator = rc.KalmanFilter(model, PROCESS, MEASUREMENT * unit**2, dt=dt)
+    return rc.OutputFeedback(rc.LQR(robot, UP, STATE, EFFORT, dt=dt), estimator)
 
 
 def by_hand(**options):
@@ -67,7 +60,7 @@ def test_a_motion_is_that_of_another_simulation_and_another_controller(limit):
     """Also where forces are cut: the filter is told what acted."""
     robot, rates, hand = furuta(), by_pinocchio(), by_hand(limit=limit)
     x = np.array([0.05, np.pi + 0.04, 0.0, 0.1])
-    law = Sampled(Saturated(lqg(robot), limit), DT)
+    law = rc.Sampled(rc.Saturated(lqg(robot), limit), DT)
     run = rd.simulate(robot, law, q0=x[:2], v0=x[2:], duration=1.0, step=1e-3)
     states, torques = [x], []
     for _ in range(500):
@@ -109,7 +102,7 @@ class Plain:
 
 def test_code_does_what_numbers_do_for_one_and_for_many():
     robot = furuta()
-    whole = Saturated(lqg(robot), 0.05)  # the filter is told what acted
+    whole = rc.Saturated(lqg(robot), 0.05)  # the filter is told what acted
     kw = {"duration": 0.2, "step": DT}
     q0 = UP + 0.02 * np.arange(6.0).reshape(3, 2)
     runs = rd.rollout(robot, whole, q0=q0, v0=np.zeros((3, 2)), **kw)
@@ -134,11 +127,11 @@ def test_a_linkage_is_held_by_what_an_imu_shows(coordinates):
     q = robot.assemble([1.0, 0.0, 0.0][: robot.nq], hold=["crank_drive"])
     rest = np.zeros(robot.nv)
     tau = robot.inverse_dynamics(q, rest, rest)
-    law = LQR(robot, q, state=10.0, tau=tau)
+    law = rc.LQR(robot, q, state=10.0, tau=tau)
     model = robot.linearize(q, rest, tau, outputs=["imu", "angle"])
     assert np.abs(model.D).max() > 1e-3
-    filter_ = KalmanFilter(model, [1e-8, 1e-6], 1e-4, dt=1e-3)
-    lqg = OutputFeedback(law, filter_)
+    filter_ = rc.KalmanFilter(model, [1e-8, 1e-6], 1e-4, dt=1e-3)
+    lqg = rc.OutputFeedback(law, filter_)
     q0 = robot.assemble([1.02, 0.0, 0.0][: robot.nq], hold=["crank_drive"])
     run = rd.simulate(robot, lqg, q0=q0, duration=3.0, step=1e-3)
     crank = run.q[:, robot.joints["crank_drive"].q.start]
@@ -160,7 +153,7 @@ def test_gains_along_a_motion_are_those_of_the_recursion():
     swing = lambda t, q, v: np.array([0.03 * np.cos(4.0 * t), 0.0])  # noqa: E731
     run = rd.simulate(robot, swing, q0=[0.0, 0.4], duration=0.1, step=DT)
     models = robot.linearize(run.q, run.v, run.tau, outputs=["encoders"])
-    found = KalmanFilter(models, PROCESS, MEASUREMENT, dt=DT, initial=1e-4)
+    found = rc.KalmanFilter(models, PROCESS, MEASUREMENT, dt=DT, initial=1e-4)
     P = 1e-4 * np.eye(4)
     for k in range(len(run.t)):
         sampled = models.at(k).sampled(DT)
@@ -180,8 +173,8 @@ def test_a_robot_is_kept_on_a_motion_by_its_encoders():
     swing = lambda t, q, v: np.array([0.03 * np.cos(4.0 * t), 0.0])  # noqa: E731
     run = rd.simulate(robot, swing, q0=[0.0, 0.4], duration=2.0, step=DT)
     models = robot.linearize(run.q, run.v, run.tau, outputs=["encoders"])
-    keep = TimeVaryingLQR(robot, run, state=1.0, effort=10.0)
-    along = OutputFeedback(keep, KalmanFilter(models, PROCESS, MEASUREMENT, dt=DT))
+    keep = rc.TimeVaryingLQR(robot, run, state=1.0, effort=10.0)
+    along = rc.OutputFeedback(keep, rc.KalmanFilter(models, PROCESS, MEASUREMENT, dt=DT))
     same = rd.simulate(robot, along, q0=run.q[0], duration=2.0, step=DT)
     np.testing.assert_allclose(same.q, run.q, rtol=0, atol=1e-8)  # where it starts, it stays
     off, plain = (

@@ -10,13 +10,6 @@ from support.bundled import bundled
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, PointToPoint
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
-from robodyn.errors import (
-    InertiaError,
-    SettingsError,
-    ShapeError,
-    SingularError,
-    UnknownNameError,
-)
 
 ROBOTS = {
     "tree": ("arm7", {}),
@@ -262,20 +255,20 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
 @pytest.mark.parametrize(
     ("given", "error", "named"),
     [
-        ({"upper.m": [1.0, -1.0]}, InertiaError, r"parameters\['upper.m'\] .* row 1: mass -1"),
-        ({"upper.Izz": [0.1, 9.0]}, InertiaError, r"parameters\['upper.Izz'\] .* row 1"),
-        ({"upper.hx": [0.0, 1e4]}, InertiaError, r"row 1: principal moments"),
-        ({"upper.Izz": [0.1, 0.8]}, InertiaError, r"row 1: principal moments"),
+        ({"upper.m": [1.0, -1.0]}, rd.InertiaError, r"parameters\['upper.m'\] .* row 1: mass -1"),
+        ({"upper.Izz": [0.1, 9.0]}, rd.InertiaError, r"parameters\['upper.Izz'\] .* row 1"),
+        ({"upper.hx": [0.0, 1e4]}, rd.InertiaError, r"row 1: principal moments"),
+        ({"upper.Izz": [0.1, 0.8]}, rd.InertiaError, r"row 1: principal moments"),
         *(
-            ({**ROUND, f"upper.{x}": [0.0, 6.0]}, InertiaError, r"row 1: principal moments")
+            ({**ROUND, f"upper.{x}": [0.0, 6.0]}, rd.InertiaError, r"row 1: principal moments")
             for x in ("Ixy", "Ixz", "Iyz")
         ),
-        ({"upper.m": [1.0, np.nan]}, ShapeError, r"\[1\] is nan"),
-        ({"elbow.damping": [0.1, -0.1]}, SettingsError, "-0.1 in row 1"),
-        ({"uper.m": [1.0, 2.0]}, UnknownNameError, "upper.m"),
-        ({"upper.m": [1.0, 2.0], "lower.m": [1.0]}, ShapeError, r"\(2,\)"),
-        ({"upper.m": []}, ShapeError, r"\(0,\)"),
-        ({"upper.m": [[1.0]]}, ShapeError, r"\(1, 1\)"),
+        ({"upper.m": [1.0, np.nan]}, rd.ShapeError, r"\[1\] is nan"),
+        ({"elbow.damping": [0.1, -0.1]}, rd.SettingsError, "-0.1 in row 1"),
+        ({"uper.m": [1.0, 2.0]}, rd.UnknownNameError, "upper.m"),
+        ({"upper.m": [1.0, 2.0], "lower.m": [1.0]}, rd.ShapeError, r"\(2,\)"),
+        ({"upper.m": []}, rd.ShapeError, r"\(0,\)"),
+        ({"upper.m": [[1.0]]}, rd.ShapeError, r"\(1, 1\)"),
     ],
 )
 def test_a_row_that_cannot_be_is_refused_by_name(given, error, named):
@@ -289,7 +282,7 @@ def test_rows_without_mass_are_refused():
     robot = bundled("double_pendulum")
     own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
     vanishing = {x: y * np.array([1.0, 0.0]) for x, y in own.items() if x.startswith("lower.")}
-    with pytest.raises(InertiaError, match=r"row 1 .*elbow"):
+    with pytest.raises(rd.InertiaError, match=r"row 1 .*elbow"):
         robot.with_(parameters=vanishing)
 
 
@@ -304,9 +297,11 @@ def test_a_row_that_moves_no_mass_in_its_posture_is_told():
     robots = robot.with_(parameters={x: y * mass for x, y in own.items() if x.startswith("two.")})
     q, v = np.array([[0.0, 0.3], [0.0, -np.pi / 2], [0.0, 0.5]]), np.zeros((3, 2))
     for _ in range(2):
-        with pytest.raises(SingularError, match=r"joints turn .* in states 1 of the batch"):
+        with pytest.raises(rd.SingularError, match=r"joints turn .* in states 1 of the batch"):
             robots.forward_dynamics(q, v, v + 1.0)
-        with pytest.raises(SingularError, match=r"joints turn .* in states 1, 4, .* of the batch"):
+        with pytest.raises(
+            rd.SingularError, match=r"joints turn .* in states 1, 4, .* of the batch"
+        ):
             robots.forward_dynamics(*np.broadcast_arrays([q] * 4, v, v + 1.0))
         M = robots.mass_matrix(q)
         close(M[:, 0, 0], mass * np.cos(q[:, 1]) ** 2)
@@ -327,14 +322,14 @@ def test_what_rows_cannot_do_is_refused():
         "no program in common": lambda: robots.function("mass_matrix").c_source(),
     }
     for named, call in calls.items():
-        with pytest.raises(SettingsError, match=named):
+        with pytest.raises(rd.SettingsError, match=named):
             call()
-    with pytest.raises(ShapeError, match="3 states, and parameters 2 rows"):
+    with pytest.raises(rd.ShapeError, match="3 states, and parameters 2 rows"):
         rd.rollout(robots, None, np.zeros((3, 2)), np.zeros((3, 2)))
     for rows in (2, [0, 2], [], [False, False]):
-        with pytest.raises(ShapeError, match="no row"):
+        with pytest.raises(rd.ShapeError, match="no row"):
             robots.of_rows(rows)
-    with pytest.raises(ShapeError, match="broadcast"):
+    with pytest.raises(rd.ShapeError, match="broadcast"):
         robots.mass_matrix(np.zeros((3, 2)))
 
 

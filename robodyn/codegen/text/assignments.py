@@ -7,24 +7,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from robodyn.symbolic.graph import (
-    ADD,
-    CONST,
-    DIV,
-    FUNCTIONS,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    SELECT,
-    SIDES,
-    ByPrecision,
-    Port,
-    Program,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Port, Program
 
 #: Operations that stand between their operands.
-_VERBS = {ADD: "+", MUL: "*", DIV: "/"}
+_VERBS = {ops.ADD: "+", ops.MUL: "*", ops.DIV: "/"}
 
 #: Words of C and C++, and functions and macros that generated code calls.
 C_WORDS = frozenset(
@@ -81,7 +68,7 @@ def assignments(
 
     def operand(edge: int) -> str:
         node, text = edge >> 1, f"t{edge >> 1}"
-        if graph.op[node] == CONST:
+        if graph.op[node] == ops.CONST:
             x = graph.value[node]
             if language.dtype == "float" and isinstance(x, ByPrecision):
                 x = x.single
@@ -90,20 +77,20 @@ def assignments(
 
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op in (CONST, LESS, LESS_EQUAL, SIDES):  # which are a part of what uses them
+        if op in (ops.CONST, ops.LESS, ops.LESS_EQUAL, ops.SIDES):  # parts of what uses them
             continue
         given = [operand(edge) for edge in graph.operands(node)]
-        if op == INPUT:
+        if op == ops.INPUT:
             text = places[a]
-        elif op == ADD and b & 1:
+        elif op == ops.ADD and b & 1:
             text = f"{given[0]} - {operand(b ^ 1)}"
         elif op in _VERBS:
             text = f"{given[0]} {_VERBS[op]} {given[1]}"
-        elif op == SELECT:
-            verb = "<" if graph.op[a >> 1] == LESS else "<="
+        elif op == ops.SELECT:
+            verb = "<" if graph.op[a >> 1] == ops.LESS else "<="
             text = language.select.format(f"{given[0]} {verb} {given[1]}", *given[2:])
         else:
-            name = language.functions.get(FUNCTIONS[op], FUNCTIONS[op])
+            name = language.functions.get(ops.FUNCTIONS[op], ops.FUNCTIONS[op])
             text = language.call.format(name, ", ".join(given))
         nodes.append((f"t{node}", text))
     written = places[len(places) - len(program.results) :]

@@ -12,8 +12,9 @@ from functools import partial, reduce
 from operator import mul
 from typing import Any, NamedTuple
 
+from robodyn.symbolic import ops
 from robodyn.symbolic.evaluate import results_of
-from robodyn.symbolic.graph import ADD, CONST, COS, MUL, SIN, Graph, Program
+from robodyn.symbolic.graph import Graph, Program
 from robodyn.symbolic.scalar import OPERATIONS, Scalar, constant_in, edge_of, inputs
 
 #: Largest number of factors of a product, and of terms of a sum, that are looked at.
@@ -33,7 +34,7 @@ def with_identities(program: Program) -> Program:
     graph = Graph()
     graph.examples = program.graph.examples
     symbols = inputs(graph, 0, sum(port.size for port in program.inputs))
-    own = {ADD: partial(_sum, graph), MUL: partial(_product, graph)}
+    own = {ops.ADD: partial(_sum, graph), ops.MUL: partial(_product, graph)}
     try:
         found = results_of(program, symbols, partial(constant_in, graph), OPERATIONS | own)
     except (ZeroDivisionError, ValueError):  # what cancels is divided by: its results are no number
@@ -71,7 +72,7 @@ def _sum(graph: Graph, x: Any, y: Any) -> Any:
 def _terms(graph: Graph, edge: int) -> list[_Product]:
     """The products that a sum consists of."""
     node, sign = edge >> 1, edge & 1
-    if graph.op[node] != ADD:
+    if graph.op[node] != ops.ADD:
         return [_factors(graph, edge)]
     parts = (graph.a[node] ^ sign, graph.b[node] ^ sign)
     return [term for part in parts for term in _terms(graph, part)]
@@ -84,9 +85,9 @@ def _factors(graph: Graph, edge: int) -> _Product:
         edge = waiting.pop()
         number = -number if edge & 1 else number
         node = edge >> 1
-        if graph.op[node] == MUL and len(waiting) + found.total() < MOST:
+        if graph.op[node] == ops.MUL and len(waiting) + found.total() < MOST:
             waiting += [graph.a[node], graph.b[node]]
-        elif graph.op[node] == CONST and type(graph.value[node]) is float:
+        elif graph.op[node] == ops.CONST and type(graph.value[node]) is float:
             number *= graph.value[node]
         else:
             found[node] += 1
@@ -116,7 +117,7 @@ def _pythagoras(graph: Graph, p: Counter[int], q: Counter[int]) -> Counter[int] 
     if not (list(p.values()) == list(q.values()) == [2]):
         return None
     (s,), (c,) = p, q
-    both = {graph.op[s], graph.op[c]} == {SIN, COS} and graph.a[s] == graph.a[c]
+    both = {graph.op[s], graph.op[c]} == {ops.SIN, ops.COS} and graph.a[s] == graph.a[c]
     return common if both else None
 
 

@@ -11,38 +11,19 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.constants import named_constants
 from robodyn.codegen.text.latex_symbols import number, symbols
-from robodyn.symbolic.graph import (
-    ABS,
-    ADD,
-    ARCTAN2,
-    CONST,
-    COS,
-    COSH,
-    DIV,
-    EXP,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    LOG,
-    MUL,
-    SELECT,
-    SIDES,
-    SIN,
-    SINH,
-    SQRT,
-    TANH,
-    Program,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program
 
 #: Symbols and numbers that an equation may have on its right side.
 LENGTH = 10
 
 #: Places among factors: number, symbol, root or size, sum; functions come last.
-_RANKS = {CONST: 0, INPUT: 1, SQRT: 2, ABS: 2, ADD: 3, MUL: 3, DIV: 3}
+_RANKS = {ops.CONST: 0, ops.INPUT: 1, ops.SQRT: 2, ops.ABS: 2, ops.ADD: 3, ops.MUL: 3, ops.DIV: 3}
 
 #: Functions with an argument.
-_FUNCTIONS = {SIN: r"\sin", COS: r"\cos", EXP: r"\exp", LOG: r"\ln", TANH: r"\tanh"} | {
-    SINH: r"\sinh", COSH: r"\cosh"
+_FUNCTIONS = {
+    ops.SIN: r"\sin", ops.COS: r"\cos", ops.EXP: r"\exp", ops.LOG: r"\ln",
+    ops.TANH: r"\tanh", ops.SINH: r"\sinh", ops.COSH: r"\cosh",
 }  # fmt: skip
 
 #: Sign and text of a term.
@@ -114,16 +95,16 @@ class _Writer:
 
     def _operands(self, node: int) -> tuple[int, ...]:
         """What a node is computed from, but for comparisons and sides, which are no numbers."""
-        if self.graph.op[node] in (LESS, LESS_EQUAL, SIDES):
+        if self.graph.op[node] in (ops.LESS, ops.LESS_EQUAL, ops.SIDES):
             return ()
         return tuple(edge >> 1 for edge in self.graph.operands(node))
 
     def _short(self, node: int) -> bool:
         """Whether a node is written out wherever it is used."""
         op = self.graph.op
-        if op[node] in (SIN, COS):
-            return op[self.graph.a[node] >> 1] == INPUT
-        return op[node] in (CONST, INPUT)
+        if op[node] in (ops.SIN, ops.COS):
+            return op[self.graph.a[node] >> 1] == ops.INPUT
+        return op[node] in (ops.CONST, ops.INPUT)
 
     def _repeated(self) -> set[int]:
         uses = Counter(edge >> 1 for edge in set(self.program.results))
@@ -148,7 +129,7 @@ class _Writer:
     def _terms(self, edge: int, whole: bool = False) -> list[Signed]:
         """Terms of a sum, in order; ``whole`` writes a node out that has a name."""
         node, negative = edge >> 1, bool(edge & 1)
-        if self.graph.op[node] == ADD and (whole or node not in self.names):
+        if self.graph.op[node] == ops.ADD and (whole or node not in self.names):
             terms = self._terms(self.graph.a[node]) + self._terms(self.graph.b[node])
             return [(sign ^ negative, text) for sign, text in terms]
         sign, text = self._product(node, whole)
@@ -164,11 +145,11 @@ class _Writer:
     def _factors(self, edge: int, whole: bool = False) -> tuple[bool, list[int], list[int]]:
         """Sign, factors above and factors below a fraction line."""
         graph, node, negative = self.graph, edge >> 1, bool(edge & 1)
-        if graph.op[node] not in (MUL, DIV) or (node in self.names and not whole):
+        if graph.op[node] not in (ops.MUL, ops.DIV) or (node in self.names and not whole):
             return negative, [node], []
         left, above, below = self._factors(graph.a[node])
         right, *more = self._factors(graph.b[node])
-        if graph.op[node] == DIV:
+        if graph.op[node] == ops.DIV:
             more.reverse()
         return negative ^ left ^ right, above + more[0], below + more[1]
 
@@ -196,25 +177,25 @@ class _Writer:
         graph, op = self.graph, self.graph.op[node]
         if node in self.names and not whole:
             return _raised(self.names[node], power)
-        if op == CONST:
+        if op == ops.CONST:
             return _raised(number(graph.value[node]), power)
-        if op == INPUT:
+        if op == ops.INPUT:
             return _raised(self.inputs[graph.a[node]], power)
-        if op == ADD:
+        if op == ops.ADD:
             return _parenthesised(_joined(self._terms(2 * node))) + power
-        if op == SQRT:
+        if op == ops.SQRT:
             root = rf"\sqrt{{{_joined(self._terms(graph.a[node]))}}}"
             return _parenthesised(root) + power if power else root
         given = [_joined(self._terms(edge)) for edge in graph.operands(node)]
-        if op == ABS:
+        if op == ops.ABS:
             return rf"\left|{given[0]}\right|{power}"
-        if op == SELECT:
+        if op == ops.SELECT:
             x, y, first, second = given
-            verb = "<" if graph.op[graph.a[node] >> 1] == LESS else r"\le"
+            verb = "<" if graph.op[graph.a[node] >> 1] == ops.LESS else r"\le"
             cases = rf"{first} & {x} {verb} {y} \\ {second} & \text{{otherwise}}"
             text = rf"\begin{{cases}} {cases} \end{{cases}}"
             return (_parenthesised(text) if power else text) + power
-        if op == ARCTAN2:
+        if op == ops.ARCTAN2:
             return rf"\operatorname{{atan2}}{power} \left({given[0]},\, {given[1]}\right)"
         return f"{_FUNCTIONS[op]}{power} {self._argument(graph.a[node])}"
 
@@ -222,7 +203,7 @@ class _Writer:
         """Of a sine: bare if it is one symbol."""
         node = edge >> 1
         text = _joined(self._terms(edge))
-        bare = not edge & 1 and (node in self.names or self.graph.op[node] == INPUT)
+        bare = not edge & 1 and (node in self.names or self.graph.op[node] == ops.INPUT)
         return text if bare and not text.startswith(r"\frac") else _parenthesised(text)
 
 

@@ -15,9 +15,10 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.equations.tree.composite_body import Matrix
+from robodyn.symbolic import ops
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import INPUT, Port, Program
+from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Scalar, is_zero
 
 #: Rows and products from which on another order is looked for, and the part of these products that
@@ -125,7 +126,8 @@ def _numbers(M: Matrix, rows: Sequence[Row]) -> FloatArray | None:
         if not isinstance(x, Scalar):
             A[:, i, j] = A[:, j, i] = float(x)
     graph = symbols[0][2].graph
-    count = 1 + max((a for op, a in zip(graph.op, graph.a, strict=True) if op == INPUT), default=0)
+    places = (a for op, a in zip(graph.op, graph.a, strict=True) if op == ops.INPUT)
+    count = 1 + max(places, default=0)
     ports = (Port("x", (count,)),), (Port("entries", (len(symbols),)),)
     program = Program("entries", *ports, graph, tuple(x.edge for _, _, x in symbols))
     k, n = np.arange(1, count + 1), np.arange(TRIED)[:, None]

@@ -18,9 +18,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.quick_dataclass import dataclass
+from robodyn.symbolic import ops
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import CONST, Graph, Port, Program
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.tolerances import LINEAR_IN_SPEEDS
@@ -64,7 +65,7 @@ def depends_on(given: Program, port: str, index: int | None = None) -> list[bool
 
 
 def _is_zero(given: Program, edge: int) -> bool:
-    return given.graph.op[edge >> 1] == CONST and not given.graph.value[edge >> 1]
+    return given.graph.op[edge >> 1] == ops.CONST and not given.graph.value[edge >> 1]
 
 
 @dataclass(frozen=True, eq=False)

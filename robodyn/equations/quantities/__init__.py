@@ -5,11 +5,10 @@ Every file of this folder has a constant ``ROWS``, from names to `Quantity`; not
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 
 from robodyn.equations.quantities.common.quantity import Quantity
+from robodyn.registry import constants
 
 __all__ = ["QUANTITIES"]
 
@@ -17,12 +16,10 @@ __all__ = ["QUANTITIES"]
 def _found() -> dict[str, Quantity]:
     """The rows of all files of this folder."""
     rows: dict[str, Quantity] = {}
-    for file in pkgutil.iter_modules(__path__):
-        if not file.ispkg:
-            module = importlib.import_module(f"{__name__}.{file.name}")
-            for name, row in module.ROWS.items():
-                if rows.setdefault(name, row) is not row:
-                    raise ValueError(f"two quantities are called {name!r}")
+    for of_file in constants(__name__, "ROWS").values():
+        for name, row in of_file.items():
+            if rows.setdefault(name, row) is not row:
+                raise ValueError(f"two quantities are called {name!r}")
     return rows
 
 

@@ -18,7 +18,8 @@ from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.literals import SensorKindName
-from robodyn.symbolic.graph import INPUT, Port, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 
@@ -242,6 +243,6 @@ class Sensor:
 def _read(law: Program) -> str:
     """The last of the arrays of a function that it depends on: "q", "v" or "a"."""
     graph = law.graph
-    read = max((graph.a[node] for node in law.live() if graph.op[node] == INPUT), default=-1)
+    read = max((graph.a[node] for node in law.live() if graph.op[node] == ops.INPUT), default=-1)
     first, second, _ = (port.size for port in law.inputs)
     return "q" if read < first else "v" if read < first + second else "a"

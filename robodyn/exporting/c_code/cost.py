@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from robodyn.symbolic.graph import CONST, LESS, LESS_EQUAL, SIDES, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program
 
 #: Bytes of a number.
 SIZES = {"double": 8, "float": 4}
@@ -18,7 +19,8 @@ def cost(program: Program, dtype: str) -> str:
 def most_alive(program: Program) -> int:
     """The most numbers that are needed later, between two operations in the order of the code."""
     graph, last = program.graph, dict[int, int]()
-    nodes = [x for x in program.live() if graph.op[x] not in (CONST, LESS, LESS_EQUAL, SIDES)]
+    unnamed = ops.CONST, ops.LESS, ops.LESS_EQUAL, ops.SIDES
+    nodes = [x for x in program.live() if graph.op[x] not in unnamed]
     for k, node in enumerate(nodes):
         for edge in graph.operands(node):
             last[edge >> 1] = k

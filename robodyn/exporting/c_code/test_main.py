@@ -18,8 +18,9 @@ from robodyn.exporting.unit.procedure import Routine
 from robodyn.exporting.unit.unit import Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.symbolic import ops
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import SELECT, Port, Program
+from robodyn.symbolic.graph import Port, Program
 from robodyn.tolerances import EXPORTED
 
 #: States that are tried, to find some at which a function has numbers, and the most that are kept.
@@ -137,7 +138,7 @@ def _with_compared_sides(program: Program) -> Program:
 
 
 def _selections(program: Program) -> list[int]:
-    return [node for node in program.live() if program.graph.op[node] == SELECT]
+    return [node for node in program.live() if program.graph.op[node] == ops.SELECT]
 
 
 def _ways(program: Program, compared: Array) -> Array:

@@ -11,11 +11,10 @@ for type checkers; nothing else names one.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
 
 from robodyn.exporting.unit.unit import Unit
+from robodyn.registry import constants
 
 __all__ = ["TARGETS", "Write"]
 
@@ -23,15 +22,5 @@ __all__ = ["TARGETS", "Write"]
 Write = Callable[[Unit], Mapping[str, str | bytes]]
 
 
-def _discovered() -> dict[str, Write]:
-    """The targets of this folder."""
-    found = {}
-    for module in pkgutil.iter_modules(__path__):
-        write = getattr(importlib.import_module(f"{__name__}.{module.name}"), "write", None)
-        if write is not None:
-            found[module.name] = write
-    return found
-
-
 #: Name -> what writes it.
-TARGETS: Mapping[str, Write] = _discovered()
+TARGETS: Mapping[str, Write] = constants(__name__, "write")

@@ -19,7 +19,8 @@ from robodyn.codegen.calls.trace_graph import TraceGraph, Untraceable, symbols
 from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
-from robodyn.symbolic.graph import INPUT, Graph, Port, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
 #: (all sample times, first, stop) -> times since the sample before, shape (stop - first,) [s].
@@ -318,7 +319,7 @@ class Trace:
         graph, numbers = Graph(), {k: new for new, k in enumerate(_numbers_of(places))}
         graph.op, graph.b, graph.value = self.graph.op, self.graph.b, self.graph.value
         pairs = zip(self.graph.op, self.graph.a, strict=True)
-        graph.a = [numbers.get(a, 0) if op == INPUT else a for op, a in pairs]
+        graph.a = [numbers.get(a, 0) if op == ops.INPUT else a for op, a in pairs]
         return Program(name, tuple(port for port, _ in places), outputs, graph, edges, self._rates)
 
     def _places(self, signals: Iterable[Signal | SampleSignal]) -> list[tuple[Port, int]]:

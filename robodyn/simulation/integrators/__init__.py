@@ -8,11 +8,10 @@ checkers; nothing else names them.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
-import pkgutil
 
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.registry import constants
 from robodyn.simulation.integrators.method import Coordinates, Integrator, Solver
 
 __all__ = ["EXPLICIT", "INTEGRATORS", "Coordinates", "Integrator", "explicit", "integrator"]
@@ -20,12 +19,9 @@ __all__ = ["EXPLICIT", "INTEGRATORS", "Coordinates", "Integrator", "explicit", "
 
 def _found() -> dict[str, Integrator | Solver]:
     """The methods of this folder: those of fixed steps first, by order and name, then solvers."""
-    found: dict[str, Integrator | Solver] = {}
-    for module in pkgutil.iter_modules(__path__):
-        text = importlib.import_module(f"{__name__}.{module.name}")
-        found |= getattr(text, "METHODS", {})
-        if hasattr(text, "METHOD"):
-            found[module.name] = text.METHOD
+    found: dict[str, Integrator | Solver] = constants(__name__, "METHOD")
+    for several in constants(__name__, "METHODS").values():
+        found |= several
     return dict(
         sorted(
             found.items(), key=lambda item: (isinstance(item[1], Solver), item[1].order, item[0])

@@ -10,15 +10,7 @@ import pytest
 from support.furuta import UP, encoders, furuta
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    JointPD,
-    KalmanFilter,
-    Noisy,
-    OutputFeedback,
-    PointToPoint,
-    Sampled,
-)
+from robodyn import controllers as rc
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 REST, DT = np.zeros(2), 2e-3
@@ -35,14 +27,14 @@ def robot():
 
 def test_states_that_no_sensor_shows_are_named(robot):
     with pytest.raises(SettingsError, match=r"\(q:hinge\) do not show .*'q:arm'.*finds q:arm;"):
-        KalmanFilter(model_of(robot, ["hinge"]), 1e-6, 1e-6, dt=DT)
-    KalmanFilter(model_of(robot, ["arm"]), 1e-6, 1e-6, dt=DT)  # which the hinge moves
+        rc.KalmanFilter(model_of(robot, ["hinge"]), 1e-6, 1e-6, dt=DT)
+    rc.KalmanFilter(model_of(robot, ["arm"]), 1e-6, 1e-6, dt=DT)  # which the hinge moves
 
 
 def test_states_that_nothing_moves_are_named(robot):
     with pytest.raises(SettingsError, match=r"process does not move.*variance to"):
-        KalmanFilter(model_of(robot), 0.0, 1e-6, dt=DT)
-    KalmanFilter(model_of(robot), [0.0, 0.0, 1e-6, 1e-6], 1e-6, dt=DT)
+        rc.KalmanFilter(model_of(robot), 0.0, 1e-6, dt=DT)
+    rc.KalmanFilter(model_of(robot), [0.0, 0.0, 1e-6, 1e-6], 1e-6, dt=DT)
 
 
 @pytest.mark.parametrize(
@@ -59,20 +51,20 @@ def test_states_that_nothing_moves_are_named(robot):
 )
 def test_what_is_no_covariance(robot, process, measurement, says):
     with pytest.raises(ShapeError, match=says):
-        KalmanFilter(model_of(robot), process, measurement, dt=DT)
+        rc.KalmanFilter(model_of(robot), process, measurement, dt=DT)
 
 
 def test_a_model_of_another_period(robot):
     sampled = model_of(robot, dt=DT)
-    found = KalmanFilter(sampled, 1e-6, 1e-6, dt=DT)
-    same = KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    found = rc.KalmanFilter(sampled, 1e-6, 1e-6, dt=DT)
+    same = rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
     np.testing.assert_array_equal(found.gains, same.gains)
     with pytest.raises(SettingsError, match=r"every 0.002 s, and dt is 0.001 s"):
-        KalmanFilter(sampled, 1e-6, 1e-6, dt=1e-3)
+        rc.KalmanFilter(sampled, 1e-6, 1e-6, dt=1e-3)
     with pytest.raises(ShapeError, match="dt"):
-        KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=0.0)
+        rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=0.0)
     with pytest.raises(ShapeError, match="initial is for the models along a motion"):
-        KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT, initial=1.0)
+        rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT, initial=1.0)
 
 
 def test_other_states_are_estimated_beside_those_of_the_robot(robot):
@@ -84,8 +76,8 @@ def test_other_states_are_estimated_beside_those_of_the_robot(robot):
         states=(*plain.states, "torque:arm"),
     )  # fmt: skip
     noise = [1e-9, 1e-9, 1e-6, 1e-6, 1e-7]
-    found = KalmanFilter(augmented, noise, 1e-7, dt=DT)
-    whole = OutputFeedback(LQR(robot, UP, effort=20.0, dt=DT), found)
+    found = rc.KalmanFilter(augmented, noise, 1e-7, dt=DT)
+    whole = rc.OutputFeedback(rc.LQR(robot, UP, effort=20.0, dt=DT), found)
     pushed = robot.with_(forces=[rd.Force(lambda q, v, t: [0.01], joint="arm")])
     run = rd.simulate(pushed, whole, q0=UP, duration=6.0, step=DT)
     assert np.abs(run.v[-1]).max() < 1e-3
@@ -94,35 +86,37 @@ def test_other_states_are_estimated_beside_those_of_the_robot(robot):
 
 
 def test_what_does_not_fit_together(robot):
-    law, known = LQR(robot, UP), KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    law, known = rc.LQR(robot, UP), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
     with pytest.raises(UnknownNameError, match=r"no sensor 'encoder'.*encoders"):
-        OutputFeedback(law, known, ["encoder"])
+        rc.OutputFeedback(law, known, ["encoder"])
     with pytest.raises(ShapeError, match="names 'encoders' twice"):
-        OutputFeedback(law, known, ["encoders", "encoders"])
+        rc.OutputFeedback(law, known, ["encoders", "encoders"])
     with pytest.raises(SettingsError, match=r"has no sensors.*with_"):
-        OutputFeedback(LQR(robot.with_(sensors=[]), UP), known)
+        rc.OutputFeedback(rc.LQR(robot.with_(sensors=[]), UP), known)
     two = furuta([encoders(("arm", "hinge")), rd.Sensor("imu", at="rod", name="imu")])
     with pytest.raises(ShapeError, match=r"2 outputs .*, and the sensors show 8 numbers"):
-        OutputFeedback(LQR(two, UP), known)
-    OutputFeedback(LQR(two, UP), known, ["encoders"])
-    position = JointPD(robot, PointToPoint(UP, UP, 1.0), 1.0, 1.0)
+        rc.OutputFeedback(rc.LQR(two, UP), known)
+    rc.OutputFeedback(rc.LQR(two, UP), known, ["encoders"])
+    position = rc.JointPD(robot, rc.PointToPoint(UP, UP, 1.0), 1.0, 1.0)
     with pytest.raises(SettingsError, match=r"law is JointPD: one model"):
-        OutputFeedback(position, known)
-    other = KalmanFilter(model_of(robot, inputs=["hinge"]), 1e-6, 1e-6, dt=DT)
+        rc.OutputFeedback(position, known)
+    other = rc.KalmanFilter(model_of(robot, inputs=["hinge"]), 1e-6, 1e-6, dt=DT)
     with pytest.raises(ShapeError, match=r"inputs tau:hinge, and 'furuta' has .* and tau:arm"):
-        OutputFeedback(law, other)
+        rc.OutputFeedback(law, other)
     with pytest.raises(SettingsError, match="Noisy is within OutputFeedback"):
-        OutputFeedback(Noisy(law), known)
+        rc.OutputFeedback(rc.Noisy(law), known)
     with pytest.raises(ShapeError, match="expected a KalmanFilter"):
-        OutputFeedback(law, law)
+        rc.OutputFeedback(law, law)
 
 
 def test_samples_come_at_its_period(robot):
-    whole = OutputFeedback(LQR(robot, UP), KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT))
-    for step, wrapped in ((1e-3, whole), (4e-3, whole), (1e-3, Sampled(whole, 4e-3))):
+    whole = rc.OutputFeedback(
+        rc.LQR(robot, UP), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    )
+    for step, wrapped in ((1e-3, whole), (4e-3, whole), (1e-3, rc.Sampled(whole, 4e-3))):
         with pytest.raises(SettingsError, match=r"sample every 0.002 s: simulate with step=0.002"):
             rd.simulate(robot, wrapped, q0=UP, duration=0.05, step=step)
-    rd.simulate(robot, Sampled(whole, DT), q0=UP, duration=0.05, step=1e-3)
+    rd.simulate(robot, rc.Sampled(whole, DT), q0=UP, duration=0.05, step=1e-3)
     rd.simulate(robot, whole, q0=UP, duration=0.05, step=DT)
     with pytest.raises(SettingsError, match=r"sample every 0.002 s"):
         rd.control_law(robot, whole, step=1e-3)
@@ -133,7 +127,7 @@ def test_it_is_pickled():
     robot = furuta([turn, rd.Sensor("imu", at="rod", name="imu")])
     model = model_of(robot, ["imu", "angle"])
     names = ["imu", "angle"]
-    whole = OutputFeedback(LQR(robot, UP), KalmanFilter(model, 1e-6, 1e-4, dt=DT), names)
+    whole = rc.OutputFeedback(rc.LQR(robot, UP), rc.KalmanFilter(model, 1e-6, 1e-4, dt=DT), names)
     same = pickle.loads(pickle.dumps(whole))
     kw = {"q0": UP + 0.01, "duration": 0.1, "step": DT}
     first, second = (rd.simulate(robot, x, **kw) for x in (whole, same))

@@ -8,27 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    Adaptive,
-    Admittance,
-    ComputedTorque,
-    DisturbanceObserver,
-    Filtered,
-    GravityCompensation,
-    Impedance,
-    JointPD,
-    Noisy,
-    OperationalSpace,
-    PassivityBased,
-    PointToPoint,
-    QuadraticCost,
-    RateLimited,
-    Sampled,
-    Saturated,
-    TimeVaryingLQR,
-    iterative_lqr,
-)
+from robodyn import controllers as rc
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 
 
@@ -36,8 +16,8 @@ from robodyn.errors import ActuationError, SettingsError, ShapeError
 def test_an_impedance_of_some_components_bears_what_is_measured_in_the_others(puma, rows):
     q, rest = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4]), np.zeros(6)
     push = np.array([3.0, 4.0, 20.0, 1.5, -2.0, 1.0])
-    law = Impedance(
-        puma, "flange", PointToPoint(q, q, 1.0), stiffness=1000.0, damping=200.0, inertia=10.0,
+    law = rc.Impedance(
+        puma, "flange", rc.PointToPoint(q, q, 1.0), stiffness=1000.0, damping=200.0, inertia=10.0,
         wrench=lambda t: push, components=rows,
     )  # fmt: skip
     a = puma.forward_dynamics(q, rest, law(0.0, q, rest), wrenches={"flange": push})
@@ -57,9 +37,9 @@ class Forgetful(dict):
 
 def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
     q = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
-    position = OperationalSpace(puma, "flange", PointToPoint(q, q, 1.0))
-    law = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
-    alone = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
+    position = rc.OperationalSpace(puma, "flange", rc.PointToPoint(q, q, 1.0))
+    law = rc.Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
+    alone = rc.Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
     object.__setattr__(law, "_steps", Forgetful())
     np.testing.assert_array_equal(law._over(np.array([0.01])), alone._over(np.array([0.01])))
 
@@ -72,14 +52,14 @@ def acrobot():
 def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
     q = np.array([0.5, 0.3])
     with pytest.raises(ActuationError, match=r"'shoulder'.*no motor") as caught:
-        LQR(acrobot, q, tau=acrobot.gravity_forces(q))
+        rc.LQR(acrobot, q, tau=acrobot.gravity_forces(q))
     assert caught.value.direction == "shoulder"
     with pytest.raises(ShapeError, match="tau has shape"):
-        LQR(acrobot, [np.pi, 0.0], tau=np.zeros((2, 2)))
+        rc.LQR(acrobot, [np.pi, 0.0], tau=np.zeros((2, 2)))
 
 
 def test_a_reference_of_another_robot_is_refused_in_words_where_it_is_compiled_too(double):
-    law = JointPD(double, PointToPoint(np.zeros(6), np.ones(6), 1.0), 20.0, 5.0)
+    law = rc.JointPD(double, rc.PointToPoint(np.zeros(6), np.ones(6), 1.0), 20.0, 5.0)
     for use in (
         lambda: rd.closed_loop(double, law),
         lambda: rd.simulate(double, law, duration=0.1),
@@ -90,16 +70,16 @@ def test_a_reference_of_another_robot_is_refused_in_words_where_it_is_compiled_t
 
 def test_weights_too_far_apart_are_said_to_be(acrobot):
     with pytest.raises(SettingsError, match="too far apart"):
-        LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
+        rc.LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
 
 
 def test_a_law_of_another_robot_does_not_take_over(double, acrobot):
-    still = GravityCompensation(double)
+    still = rc.GravityCompensation(double)
     run = rd.simulate(double, still, q0=[0.3, 0.2], duration=0.05, step=0.01)
     with pytest.raises(ShapeError, match=r"motors at elbow, expected.*motors at shoulder, elbow"):
-        TimeVaryingLQR(double, run, then=LQR(acrobot, [np.pi, 0.0]))
+        rc.TimeVaryingLQR(double, run, then=rc.LQR(acrobot, [np.pi, 0.0]))
     with pytest.raises(ShapeError, match="then"):
-        TimeVaryingLQR(double, run, then=still)
+        rc.TimeVaryingLQR(double, run, then=still)
 
 
 def spun(q, t):
@@ -111,49 +91,49 @@ def spun(q, t):
 def test_laws_that_do_not_count_what_time_adds_refuse_robots_that_depend_on_it():
     spinning = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, spun)})
     with pytest.raises(SettingsError, match="depends on time"):
-        LQR(spinning, np.zeros(2))
+        rc.LQR(spinning, np.zeros(2))
 
 
 def test_controllers_travel_to_other_processes(double):
-    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), np.array([0.3, 0.2]), np.ones(2)
-    passive = PassivityBased(double, still, 5.0, rate=2.0)
+    still, q, v = rc.PointToPoint(np.zeros(2), np.ones(2), 1.0), np.array([0.3, 0.2]), np.ones(2)
+    passive = rc.PassivityBased(double, still, 5.0, rate=2.0)
     task = double, "lower", still
     run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
     for law in (
-        JointPD(double, still, 20.0, 5.0, gravity=False),
-        ComputedTorque(double, still, controlled=["elbow", "shoulder"]),
+        rc.JointPD(double, still, 20.0, 5.0, gravity=False),
+        rc.ComputedTorque(double, still, controlled=["elbow", "shoulder"]),
         passive,
-        Adaptive(passive, "upper.m", 1.0),
-        OperationalSpace(*task, components=(0,), posture=q),
-        Impedance(*task, 10.0, 2.0, components=(0,)),
-        LQR(double, np.zeros(2), effort=0.1),
-        TimeVaryingLQR(double, run, effort=0.1),
-        Saturated(DisturbanceObserver(passive, 10.0), 3.0),
+        rc.Adaptive(passive, "upper.m", 1.0),
+        rc.OperationalSpace(*task, components=(0,), posture=q),
+        rc.Impedance(*task, 10.0, 2.0, components=(0,)),
+        rc.LQR(double, np.zeros(2), effort=0.1),
+        rc.TimeVaryingLQR(double, run, effort=0.1),
+        rc.Saturated(rc.DisturbanceObserver(passive, 10.0), 3.0),
     ):
         again = pickle.loads(pickle.dumps(law))
         np.testing.assert_array_equal(again(0.3, q, v), law(0.3, q, v))
 
 
 def test_states_may_be_lists(double):
-    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), [0.3, 0.2], [1.0, 0.0]
-    passive = PassivityBased(double, still, 5.0, rate=2.0)
-    pd = JointPD(double, still, 20.0, 5.0)
+    still, q, v = rc.PointToPoint(np.zeros(2), np.ones(2), 1.0), [0.3, 0.2], [1.0, 0.0]
+    passive = rc.PassivityBased(double, still, 5.0, rate=2.0)
+    pd = rc.JointPD(double, still, 20.0, 5.0)
     run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
     for law in (
         pd,
-        ComputedTorque(double, still),
+        rc.ComputedTorque(double, still),
         passive,
-        Adaptive(passive, "upper.m", 1.0),
-        OperationalSpace(double, "lower", still, components=(0,)),
-        GravityCompensation(double),
-        LQR(double, np.zeros(2)),
-        TimeVaryingLQR(double, run),
-        Saturated(pd, 3.0),
-        DisturbanceObserver(pd, 10.0),
-        Filtered(pd, 10.0, signal="speed"),
-        RateLimited(pd, 10.0),
-        Sampled(pd, 0.1, quantum=0.01),
-        Noisy(pd, position=0.1),
+        rc.Adaptive(passive, "upper.m", 1.0),
+        rc.OperationalSpace(double, "lower", still, components=(0,)),
+        rc.GravityCompensation(double),
+        rc.LQR(double, np.zeros(2)),
+        rc.TimeVaryingLQR(double, run),
+        rc.Saturated(pd, 3.0),
+        rc.DisturbanceObserver(pd, 10.0),
+        rc.Filtered(pd, 10.0, signal="speed"),
+        rc.RateLimited(pd, 10.0),
+        rc.Sampled(pd, 0.1, quantum=0.01),
+        rc.Noisy(pd, position=0.1),
     ):
         np.testing.assert_array_equal(law(0.3, q, v), law(0.3, np.array(q), np.array(v)))
 
@@ -180,28 +160,28 @@ class Free:
     ],
 )
 def test_a_plan_refuses_what_makes_no_sense(double, wrong, error, text):
-    given = {"cost": QuadraticCost(double, np.zeros(2)), "q0": np.zeros(2), "duration": 0.04}
+    given = {"cost": rc.QuadraticCost(double, np.zeros(2)), "q0": np.zeros(2), "duration": 0.04}
     with pytest.raises(error, match=text):
-        iterative_lqr(double, **{**given, **wrong})
+        rc.iterative_lqr(double, **{**given, **wrong})
 
 
 def test_a_cost_of_other_motors_is_refused(double, acrobot):
-    cost = QuadraticCost(double, np.zeros(2))
+    cost = rc.QuadraticCost(double, np.zeros(2))
     with pytest.raises(ShapeError, match="whose coordinates or motors"):
-        iterative_lqr(acrobot, cost, q0=np.zeros(2), duration=0.04)
+        rc.iterative_lqr(acrobot, cost, q0=np.zeros(2), duration=0.04)
 
 
 def test_weights_of_other_units_may_be_far_apart(double):
-    cost = QuadraticCost(double, np.zeros(2), effort=[1e-13, 1.0])
+    cost = rc.QuadraticCost(double, np.zeros(2), effort=[1e-13, 1.0])
     np.testing.assert_array_equal(cost.effort, [1e-13, 1.0])
     with pytest.raises(ShapeError, match="smallest weight 0"):
-        QuadraticCost(double, np.zeros(2), effort=[0.0, 1.0])
+        rc.QuadraticCost(double, np.zeros(2), effort=[0.0, 1.0])
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_robot_that_cannot_move_stays():
     rock = rd.load('<robot name="rock"><link name="rock"/></robot>')
-    assert LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
+    assert rc.LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
 
 
 def test_an_encoder_does_not_round_quaternions():
@@ -213,13 +193,13 @@ def test_an_encoder_does_not_round_quaternions():
         seen.append(q)
         return np.zeros(arm.nv)
 
-    Sampled(look, 0.1, quantum=0.1, robot=arm)(0.0, q, rest)
+    rc.Sampled(look, 0.1, quantum=0.1, robot=arm)(0.0, q, rest)
     np.testing.assert_array_equal(seen[0][:4], q[:4])
     np.testing.assert_allclose(seen[0][4:], np.round(q[4:], 1), atol=1e-15)
     with pytest.raises(ShapeError, match="quaternions"):
-        Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
+        rc.Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
     with pytest.raises(ShapeError, match="the controller's model 'stewart'"):
-        Sampled(look, 0.1, quantum=0.1, robot=rd.load("stewart"))(0.0, q, rest)
+        rc.Sampled(look, 0.1, quantum=0.1, robot=rd.load("stewart"))(0.0, q, rest)
 
 
 class Own:
@@ -260,7 +240,7 @@ def test_an_initial_state_that_is_no_mapping_is_shown(double, given, wrapped):
             return given
 
     controller = Begun(lambda sample, state: (0.0 * sample.v, {"x": 0.0}))
-    controller = Sampled(controller, 0.002) if wrapped else controller
+    controller = rc.Sampled(controller, 0.002) if wrapped else controller
     with pytest.raises(ShapeError, match=r"Begun\.initial_state returned .*a mapping"):
         rd.simulate(double, controller, duration=0.003)
 
@@ -279,7 +259,7 @@ def test_a_controller_with_one_of_two_functions_is_refused(double):
 
     for use in (
         lambda: rd.simulate(double, Half(), duration=0.003),
-        lambda: Saturated(Half(), 1.0),
+        lambda: rc.Saturated(Half(), 1.0),
     ):
         with pytest.raises(ShapeError, match="a function or an object with initial_state and upd"):
             use()
@@ -302,7 +282,7 @@ def test_a_memory_may_be_one_number(double):
 
 def test_a_seed_has_128_bits():
     with pytest.raises(SettingsError, match="seed is"):
-        Noisy(lambda t, q, v: q, 0.1, seed=2**128)
+        rc.Noisy(lambda t, q, v: q, 0.1, seed=2**128)
 
 
 @pytest.mark.filterwarnings(
@@ -314,13 +294,13 @@ def test_a_plan_asks_of_motors_behind_gears_what_they_can_do():
         "elbow": rd.Actuator(gear_ratio=10.0, torque_limit=0.2),
     }
     robot = rd.load("double_pendulum", actuators=motors)
-    cost = QuadraticCost(robot, [0.5, 0.0], effort=1e-3)
-    plan = iterative_lqr(robot, cost, q0=np.zeros(2), duration=0.4, iterations=5)
+    cost = rc.QuadraticCost(robot, [0.5, 0.0], effort=1e-3)
+    plan = rc.iterative_lqr(robot, cost, q0=np.zeros(2), duration=0.4, iterations=5)
     assert (np.abs(plan.run.tau) <= [5.0, 2.0]).all()
 
 
 def test_one_velocity_may_go_with_many_positions(double):
-    still = ComputedTorque(double, PointToPoint(np.zeros(2), np.ones(2), 1.0))
+    still = rc.ComputedTorque(double, rc.PointToPoint(np.zeros(2), np.ones(2), 1.0))
     q, v = np.array([[0.3, 0.2], [0.1, -0.4]]), np.array([1.0, 0.0])
-    found = Saturated(still, 5.0)(0.3, q, v)
-    np.testing.assert_array_equal(found, Saturated(still, 5.0)(0.3, q, np.stack([v, v])))
+    found = rc.Saturated(still, 5.0)(0.3, q, v)
+    np.testing.assert_array_equal(found, rc.Saturated(still, 5.0)(0.3, q, np.stack([v, v])))

@@ -8,21 +8,13 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    ComputedTorque,
-    PointToPoint,
-    SCurve,
-    Stretched,
-    TaskPath,
-    TimeOptimal,
-    Trapezoidal,
-)
+from robodyn import controllers as rc
 
 WAYPOINTS = [[0.0, 0.2], [1.0, -0.5], [1.0, -0.5], [-0.3, -0.5], [-0.31, -0.49]]
 VELOCITY, ACCELERATION, JERK = [0.5, 0.8], [1.0, 0.6], [6.0, 4.0]
 PROFILES = {
-    "trapezoidal": Trapezoidal(WAYPOINTS, VELOCITY, ACCELERATION),
-    "s-curve": SCurve(WAYPOINTS, VELOCITY, ACCELERATION, JERK),
+    "trapezoidal": rc.Trapezoidal(WAYPOINTS, VELOCITY, ACCELERATION),
+    "s-curve": rc.SCurve(WAYPOINTS, VELOCITY, ACCELERATION, JERK),
 }
 
 
@@ -77,7 +69,7 @@ def test_it_passes_all_waypoints_at_rest(reference):
 )
 def test_the_least_time_of_a_trapezoid(way, v, a, expected):
     """way / v + v / a with a cruise, 2 sqrt(way / a) without."""
-    assert Trapezoidal([[0.0], [way]], v, a).duration == pytest.approx(expected)
+    assert rc.Trapezoidal([[0.0], [way]], v, a).duration == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -90,12 +82,12 @@ def test_the_least_time_of_a_trapezoid(way, v, a, expected):
     ],
 )
 def test_the_least_time_of_an_s_curve(way, v, a, j, expected):
-    assert SCurve([[0.0], [way]], v, a, j).duration == pytest.approx(expected)
+    assert rc.SCurve([[0.0], [way]], v, a, j).duration == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("kind", [Trapezoidal, SCurve])
+@pytest.mark.parametrize("kind", [rc.Trapezoidal, rc.SCurve])
 def test_wrong_limits_and_waypoints(kind):
-    more = (1.0,) if kind is SCurve else ()
+    more = (1.0,) if kind is rc.SCurve else ()
     with pytest.raises(rd.ShapeError, match="velocity"):
         kind(WAYPOINTS, -1.0, 1.0, *more)
     with pytest.raises(rd.ShapeError, match="acceleration"):
@@ -106,17 +98,17 @@ def test_wrong_limits_and_waypoints(kind):
         kind([[0.0], [np.nan]], 1.0, 1.0, *more)
 
 
-@pytest.mark.parametrize("kind", [Trapezoidal, SCurve])
+@pytest.mark.parametrize("kind", [rc.Trapezoidal, rc.SCurve])
 def test_slow_ways_with_quick_starts_end_where_they_should(kind):
     """Short ramps beside a long cruise: powers of the time since the start would cancel."""
-    robot, more = rd.load("double_pendulum", passive=False), (1e6,) if kind is SCurve else ()
+    robot, more = rd.load("double_pendulum", passive=False), (1e6,) if kind is rc.SCurve else ()
     reference = kind([[0.0, 0.0], [1.0, -0.5]], 1e-3, 100.0, *more)
     _, q, v, _ = sampled(reference, 0.0, reference.duration, 2001)
     assert reference.duration == pytest.approx(1000.0, rel=1e-3)
     np.testing.assert_allclose(q[-1], [1.0, -0.5], atol=1e-12)
     assert np.abs(v[:, 0]).max() == pytest.approx(1e-3, rel=1e-12)
     np.testing.assert_allclose(v[-1], 0.0, atol=1000.0 * 100.0 * 2.3e-16)  # time itself is rounded
-    controller = ComputedTorque(robot, reference, stiffness=1.0)
+    controller = rc.ComputedTorque(robot, reference, stiffness=1.0)
     compiled = rd.closed_loop(robot, controller)
     for t in (500.0, reference.duration, 2000.0):
         at = reference(t)[0], np.zeros(2)
@@ -127,8 +119,8 @@ def test_slow_ways_with_quick_starts_end_where_they_should(kind):
 @pytest.mark.parametrize("kind", ["trapezoidal", "s-curve", "stretched"])
 def test_controllers_follow_them_in_machine_code_as_in_python(kind):
     robot = rd.load("double_pendulum", passive=False)
-    reference = PROFILES.get(kind) or Stretched(PROFILES["s-curve"], 1.3)
-    controller = ComputedTorque(robot, reference, stiffness=100.0)
+    reference = PROFILES.get(kind) or rc.Stretched(PROFILES["s-curve"], 1.3)
+    controller = rc.ComputedTorque(robot, reference, stiffness=100.0)
     q0 = np.array(WAYPOINTS[0])
     run = {"q0": q0, "v0": np.zeros(2), "duration": 2.0, "step": 1e-3}
     compiled = rd.simulate(robot, controller, **run)
@@ -140,25 +132,25 @@ def test_controllers_follow_them_in_machine_code_as_in_python(kind):
 
 def test_a_reference_that_begins_later_says_so():
     late = rd.JointPath.from_samples([1.0, 2.0, 3.0, 4.0], np.eye(4)[:, :2])
-    for make in (Stretched.within, TimeOptimal):
+    for make in (rc.Stretched.within, rc.TimeOptimal):
         with pytest.raises(rd.PathError, match="samples from t = 1 s"):
             make(late, 4.0, acceleration=1.0)
 
 
 # -- stretched --------------------------------------------------------------------------------
 
-MOVE = PointToPoint(np.zeros(2), np.array([1.0, -2.0]), 1.0)
+MOVE = rc.PointToPoint(np.zeros(2), np.array([1.0, -2.0]), 1.0)
 
 
 def test_stretched_to_torques():
     robot = rd.load("double_pendulum", passive=False, gravity=(0, 0, 0))
-    stretched = Stretched.within(MOVE, 1.0, robot=robot, torque=[3.0, 2.0])
+    stretched = rc.Stretched.within(MOVE, 1.0, robot=robot, torque=[3.0, 2.0])
     _, q, v, a = sampled(stretched, 0.0, stretched.factor, 1001)
     part = np.abs(robot.inverse_dynamics(q, v, a)) / [3.0, 2.0]
     assert 1.0 - 1e-5 < part.max() <= 1.0 + 1e-12
     heavy = rd.load("double_pendulum", passive=False)
     with pytest.raises(rd.PathError, match="no slower motion helps"):
-        Stretched.within(MOVE, 1.0, robot=heavy, torque=1e-3)
+        rc.Stretched.within(MOVE, 1.0, robot=heavy, torque=1e-3)
 
 
 def test_what_jumps_is_not_stretched():
@@ -169,13 +161,13 @@ def test_what_jumps_is_not_stretched():
         return q + np.r_[0.0, 0.2 * (t > 0.4005)], v, a
 
     with pytest.raises(rd.PathError, match="position of joint '1'") as error:
-        Stretched.within(jumping, 1.0, velocity=1.0)
+        rc.Stretched.within(jumping, 1.0, velocity=1.0)
     assert (error.value.time, error.value.joint) == (pytest.approx(0.4), "1")
     robot = rd.load("double_pendulum")
     with pytest.raises(rd.PathError, match="position of joint 'elbow'"):
-        Stretched.within(jumping, 1.0, robot=robot, torque=50.0)
+        rc.Stretched.within(jumping, 1.0, robot=robot, torque=50.0)
     with pytest.raises(rd.PathError, match="nearly everywhere"):
-        Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
+        rc.Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])
@@ -187,14 +179,14 @@ def test_a_reference_that_is_no_number_for_a_while_is_refused_with_time_and_join
         return tuple(found)
 
     with pytest.raises(rd.PathError, match=r"joint '1' .*no finite number") as error:
-        Stretched.within(broken, 1.0, velocity=1.0)
+        rc.Stretched.within(broken, 1.0, velocity=1.0)
     assert (error.value.time, error.value.joint) == (pytest.approx(0.4, abs=2e-3), "1")
 
 
 def test_what_is_not_of_joints_whose_coordinates_add():
     ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
     with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
-        Stretched.within(lambda t: ball, 1.0, velocity=1.0)
+        rc.Stretched.within(lambda t: ball, 1.0, velocity=1.0)
     plate = rd.load(
         rd.Mechanism(
             "plate",
@@ -205,36 +197,36 @@ def test_what_is_not_of_joints_whose_coordinates_add():
             (rd.Joint("slide", "planar", "floor", "plate", axis=(0, 0, 1)),),
         )
     )
-    move = PointToPoint(
+    move = rc.PointToPoint(
         np.zeros(3), np.ones(3), 1.0
     )  # as many coordinates as speeds, in two frames
     with pytest.raises(rd.SettingsError, match="do not add"):
-        Stretched.within(move, 1.0, robot=plate, torque=10.0)
+        rc.Stretched.within(move, 1.0, robot=plate, torque=10.0)
     with pytest.raises(rd.SettingsError, match="do not add"):
-        TaskPath.line(plate, "plate", np.eye(4), np.eye(4), 1.0)
+        rc.TaskPath.line(plate, "plate", np.eye(4), np.eye(4), 1.0)
 
 
 def test_robots_whose_torques_follow_from_more_than_their_joints():
     for base in ("floating", "moving"):
         with pytest.raises(rd.SettingsError, match="what torques a path takes"):
-            Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum", base=base))
+            rc.Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum", base=base))
     with pytest.raises(rd.ShapeError, match="2 positions, and 'four_bar' has 3 coordinates"):
-        Stretched.within(MOVE, 1.0, robot=rd.load("four_bar"))
+        rc.Stretched.within(MOVE, 1.0, robot=rd.load("four_bar"))
     with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
-        Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum"))
+        rc.Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum"))
 
 
 def test_the_least_time_without_toppra(monkeypatch):
     monkeypatch.setitem(sys.modules, "toppra", None)
     with pytest.raises(rd.MissingExtraError, match=r"pip install .*\[toppra\]'"):
-        TimeOptimal(MOVE, 1.0, acceleration=1.0)
+        rc.TimeOptimal(MOVE, 1.0, acceleration=1.0)
 
 
 def test_nothing_to_stretch_to():
     with pytest.raises(rd.SettingsError, match="bounds"):
-        Stretched.within(MOVE, 1.0)
+        rc.Stretched.within(MOVE, 1.0)
     with pytest.raises(rd.SettingsError, match="factor"):
-        Stretched(MOVE, 0.0)
+        rc.Stretched(MOVE, 0.0)
 
 
 # -- paths of frames --------------------------------------------------------------------------
@@ -253,7 +245,7 @@ def turned(X, angle, by):
 
 def test_a_line_is_straight_and_turns_about_one_axis():
     end = turned(START, 0.5, [0.05, -0.1, 0.08])
-    path = TaskPath.line(ROBOT, "flange", START, end, 2.0, Q0)
+    path = rc.TaskPath.line(ROBOT, "flange", START, end, 2.0, Q0)
     t, q, v, a = sampled(path, 0.0, 2.0, 401)
     X = ROBOT.frame_pose(q, "flange")
     way = end[:3, 3] - START[:3, 3]
@@ -275,7 +267,7 @@ def test_an_arc_keeps_its_radius_and_passes_the_point():
     end = START.copy()
     end[:3, 3] = center + radius * other
     through = center + radius * (axis + other) / np.sqrt(2)
-    path = TaskPath.arc(ROBOT, "flange", START, through, end, 1.5, Q0)
+    path = rc.TaskPath.arc(ROBOT, "flange", START, through, end, 1.5, Q0)
     _, q, _, _ = sampled(path, 0.0, 1.5, 401)
     place = ROBOT.frame_pose(q, "flange")[:, :3, 3]
     np.testing.assert_allclose(np.linalg.norm(place - center, axis=1), radius, atol=1e-6)
@@ -289,7 +281,7 @@ def test_the_long_way_round():
     center = START[:3, 3] - radius * axis
     end = START.copy()
     end[:3, 3] = center + radius * other
-    path = TaskPath.arc(ROBOT, "flange", START, center - radius * axis, end, 1.5, Q0)
+    path = rc.TaskPath.arc(ROBOT, "flange", START, center - radius * axis, end, 1.5, Q0)
     _, q, _, _ = sampled(path, 0.0, 1.5, 801)
     place = ROBOT.frame_pose(q, "flange")[:, :3, 3]
     length = np.linalg.norm(np.diff(place, axis=0), axis=1).sum()
@@ -300,10 +292,10 @@ def test_the_long_way_round():
 def test_a_pose_of_no_rigid_body_is_refused_by_its_own_name(wrong):
     through = START[:3, 3] + [0.1, 0.1, 0.0]
     for make, name in (
-        (lambda: TaskPath.line(ROBOT, "flange", wrong, START, 1.0, Q0), "start"),
-        (lambda: TaskPath.line(ROBOT, "flange", START, wrong, 1.0, Q0), "end"),
-        (lambda: TaskPath.arc(ROBOT, "flange", START, through, wrong, 1.0, Q0), "end"),
-        (lambda: TaskPath(ROBOT, "flange", [0.0, 1.0], [START, wrong], Q0), "poses"),
+        (lambda: rc.TaskPath.line(ROBOT, "flange", wrong, START, 1.0, Q0), "start"),
+        (lambda: rc.TaskPath.line(ROBOT, "flange", START, wrong, 1.0, Q0), "end"),
+        (lambda: rc.TaskPath.arc(ROBOT, "flange", START, through, wrong, 1.0, Q0), "end"),
+        (lambda: rc.TaskPath(ROBOT, "flange", [0.0, 1.0], [START, wrong], Q0), "poses"),
     ):
         with pytest.raises(rd.ShapeError, match=f"^{name} is that of no rigid body"):
             make()
@@ -311,25 +303,25 @@ def test_a_pose_of_no_rigid_body_is_refused_by_its_own_name(wrong):
 
 def test_many_poses_are_no_end_of_a_line():
     with pytest.raises(rd.ShapeError, match=r"^end has shape \(2, 4, 4\), expected \(4, 4\)"):
-        TaskPath.line(ROBOT, "flange", START, [START, START], 1.0, Q0)
+        rc.TaskPath.line(ROBOT, "flange", START, [START, START], 1.0, Q0)
     with pytest.raises(rd.ShapeError, match=r"^through has shape \(2, 3\), expected \(3,\)"):
-        TaskPath.arc(ROBOT, "flange", START, np.zeros((2, 3)), START, 1.0, Q0)
+        rc.TaskPath.arc(ROBOT, "flange", START, np.zeros((2, 3)), START, 1.0, Q0)
 
 
 def test_what_is_no_path_of_a_frame():
     far = turned(START, 0.0, [3.0, 0.0, 0.0])
     with pytest.raises(rd.PathError, match="does not reach") as error:
-        TaskPath.line(ROBOT, "flange", START, far, 2.0, Q0)
+        rc.TaskPath.line(ROBOT, "flange", START, far, 2.0, Q0)
     assert 0.0 < error.value.time < 2.0
     with pytest.raises(rd.ShapeError, match="line"):
         middle = START[:3, 3] + [0.1, 0, 0]
         end = turned(START, 0.0, [0.2, 0.0, 0.0])
-        TaskPath.arc(ROBOT, "flange", START, middle, end, 1.0, Q0)
+        rc.TaskPath.arc(ROBOT, "flange", START, middle, end, 1.0, Q0)
     with pytest.raises(rd.PathError, match="jump"):
         poses = np.stack([START, ROBOT.frame_pose(Q0 + 0.9, "flange")] * 2)
-        TaskPath(ROBOT, "flange", [0.0, 1.0, 2.0, 3.0], poses, Q0)
+        rc.TaskPath(ROBOT, "flange", [0.0, 1.0, 2.0, 3.0], poses, Q0)
     with pytest.raises(rd.SettingsError, match="do not add"):
         floating = rd.load("puma560", base="floating")
-        TaskPath.line(floating, "flange", START, START, 1.0)
+        rc.TaskPath.line(floating, "flange", START, START, 1.0)
     with pytest.raises(rd.SettingsError, match="moving base"):
-        TaskPath.line(rd.load("puma560", base="moving"), "flange", START, START, 1.0, Q0)
+        rc.TaskPath.line(rd.load("puma560", base="moving"), "flange", START, START, 1.0, Q0)

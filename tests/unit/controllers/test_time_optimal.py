@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    PointToPoint,
-    Recorded,
-    SineReference,
-    Stretched,
-    TaskPath,
-    TimeOptimal,
-    Trapezoidal,
-)
+from robodyn import controllers as rc
 from robodyn.controllers.references.path_torques import path_torques
 from robodyn.simulation.limits.bounds import effort_bounds
 
@@ -38,9 +30,9 @@ def sampled(reference, count=4001):
 def test_a_straight_way_is_a_trapezoid():
     """Whatever the timing of what is followed."""
     goal = np.array([1.0, 0.5])
-    best = Trapezoidal([np.zeros(2), goal], 0.5, 1.0)
-    for path in (PointToPoint(np.zeros(2), goal, 1.0), best):
-        found = TimeOptimal(path, path.duration, velocity=0.5, acceleration=1.0)
+    best = rc.Trapezoidal([np.zeros(2), goal], 0.5, 1.0)
+    for path in (rc.PointToPoint(np.zeros(2), goal, 1.0), best):
+        found = rc.TimeOptimal(path, path.duration, velocity=0.5, acceleration=1.0)
         assert found.duration == pytest.approx(2.5, rel=1e-4)
         for t in (0.3, 1.2, 2.4):
             np.testing.assert_allclose(found(t)[0], best(t)[0], atol=1e-3)
@@ -56,14 +48,14 @@ def test_a_weight_is_lifted_at_full_torque_and_let_fall():
         </robot>"""
     )
     up, down = 30.0 / 2.0 - 9.81, 30.0 / 2.0 + 9.81
-    found = TimeOptimal(PointToPoint([0.0], [2.0], 1.0), 1.0, robot=slide)
+    found = rc.TimeOptimal(rc.PointToPoint([0.0], [2.0], 1.0), 1.0, robot=slide)
     assert found.duration == pytest.approx(np.sqrt(2 * 2.0 * (1 / up + 1 / down)), rel=1e-3)
 
 
 @pytest.fixture(scope="module")
 def quick():
     pytest.importorskip("toppra")
-    return TimeOptimal(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM)
+    return rc.TimeOptimal(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM)
 
 
 def test_limits_hold_and_one_is_always_reached(quick):
@@ -77,7 +69,7 @@ def test_limits_hold_and_one_is_always_reached(quick):
     assert np.abs(ARM.passive_forces(q, v)).max() > 0.05  # it would be wrong without
     assert (
         quick.duration
-        < 0.8 * 3.0 * Stretched.within(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM).factor
+        < 0.8 * 3.0 * rc.Stretched.within(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM).factor
     )
 
 
@@ -101,8 +93,8 @@ def test_along_a_line_of_a_frame():
     start = ARM.frame_pose(q0, "flange")
     end = start.copy()
     end[:3, 3] += [0.0, -0.1, 0.1]
-    line = TaskPath.line(ARM, "flange", start, end, 2.0, q0)
-    found = TimeOptimal(line, 2.0, velocity=1.0, acceleration=5.0)
+    line = rc.TaskPath.line(ARM, "flange", start, end, 2.0, q0)
+    found = rc.TimeOptimal(line, 2.0, velocity=1.0, acceleration=5.0)
     _, q, _, _ = sampled(found, 201)
     off = ARM.frame_pose(q, "flange")[:, :3, 3] - start[:3, 3]
     along = off @ (end - start)[:3, 3] / 0.02
@@ -114,9 +106,9 @@ def test_along_a_line_of_a_frame():
 @pytest.mark.parametrize(
     ("path", "length", "options", "error", "text"),
     [
-        (Trapezoidal([[0, 0], [1, 0.5], [0, 1.0]], 0.5, 1.0), 6.0, {"acceleration": 1.0},
+        (rc.Trapezoidal([[0, 0], [1, 0.5], [0, 1.0]], 0.5, 1.0), 6.0, {"acceleration": 1.0},
          rd.PathError, "corner between t = 2"),
-        (lambda t: PointToPoint([0.0], [1.0], 1.0)(2 * t if t < 0.5 else 2 - 2 * t), 1.0,
+        (lambda t: rc.PointToPoint([0.0], [1.0], 1.0)(2 * t if t < 0.5 else 2 - 2 * t), 1.0,
          {"acceleration": 1.0}, rd.PathError, "corner between t = 0.[45]"),
         (lambda t: (PATH(t)[0] + 0.3 * (t > 1.5), 0, 0), 3.0, {"acceleration": 1.0}, rd.PathError,
          "jumps between t = 1.[45]"),
@@ -128,7 +120,8 @@ def test_along_a_line_of_a_frame():
         (PATH, 3.0, {"acceleration": -1.0}, rd.ShapeError, "acceleration is -1"),
         (PATH, 3.0, {"acceleration": 1.0, "points": 3}, rd.SettingsError, "at least 10 points"),
         (PATH, 0.0, {"acceleration": 1.0}, rd.SettingsError, "length is 0"),
-        (SineReference([0.0], [0.0], [1.0]), 1.0, {"acceleration": 1.0}, rd.SettingsError, "still"),
+        (rc.SineReference([0.0], [0.0], [1.0]), 1.0, {"acceleration": 1.0}, rd.SettingsError,
+         "still"),
         (PATH, 3.0, {"robot": rd.load("four_bar")}, rd.ShapeError, "6 positions.*'four_bar' has 3"),
         (PATH, 3.0, {"robot": rd.load("puma560", base="moving")}, rd.SettingsError, "moving base"),
         (PATH, 3.0, {"robot": rd.load("puma560", base="floating")}, rd.SettingsError, "floating"),
@@ -136,7 +129,7 @@ def test_along_a_line_of_a_frame():
 )  # fmt: skip
 def test_what_has_no_quickest_motion(path, length, options, error, text):
     with pytest.raises(error, match=text):
-        TimeOptimal(path, length, **options)
+        rc.TimeOptimal(path, length, **options)
 
 
 def test_velocities_that_are_not_along_the_way():
@@ -144,11 +137,11 @@ def test_velocities_that_are_not_along_the_way():
     t = np.linspace(0.0, 1.0, 6)
     turning = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 2.0 * t], axis=-1))
     with pytest.raises(rd.PathError, match="velocities of planar joints"):
-        TimeOptimal(turning, 1.0, velocity=1.0, acceleration=1.0)
+        rc.TimeOptimal(turning, 1.0, velocity=1.0, acceleration=1.0)
     straight = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
     again = rd.JointPath.from_samples(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
     limits = {"velocity": 1.0, "acceleration": 1.0}
-    found = [TimeOptimal(path, 1.0, **limits).duration for path in (straight, again)]
+    found = [rc.TimeOptimal(path, 1.0, **limits).duration for path in (straight, again)]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
 
 
@@ -172,8 +165,8 @@ def test_motors_of_linkages_are_at_their_limits(name):
     robot, most = rd.load(name), LINKAGES[name]
     torque = effort_bounds(robot) if most is None else np.full(robot.nv, most)
     path = led(robot, 0.4)
-    quick = TimeOptimal(path, 2.0, robot=robot, torque=most)
-    slow = Stretched.within(path, 2.0, robot=robot, torque=most)
+    quick = rc.TimeOptimal(path, 2.0, robot=robot, torque=most)
+    slow = rc.Stretched.within(path, 2.0, robot=robot, torque=most)
     t = np.linspace(0.0, quick.duration, 801)[1:-1]
     q, v, a = (np.array(x) for x in zip(*map(quick, t.tolist()), strict=True))
     tau = path_torques(robot)(q, v, a)
@@ -195,7 +188,7 @@ def test_limits_of_joints_of_a_linkage_without_motors_bound_nothing():
     pin = '<joint name="rocker_pivot" type="continuous">'
     robot = rd.load(text.replace(pin, pin + '<limit velocity="20" effort="5"/>'))
     path = led(robot, 0.3)
-    for use in (TimeOptimal, Stretched.within):
+    for use in (rc.TimeOptimal, rc.Stretched.within):
         with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
             use(path, 2.0, robot=robot)
 
@@ -204,17 +197,17 @@ def test_linkages_whose_way_or_motors_do_not_fit():
     robot = rd.load("five_bar")
     path = led(robot, 0.3)
     tied = rd.load("four_bar", actuators={x: rd.Actuator() for x in ("crank_pin", "rocker_pivot")})
-    for use in (TimeOptimal, Stretched.within):
+    for use in (rc.TimeOptimal, rc.Stretched.within):
         with pytest.raises(rd.ActuationError, match="1 motions and motors at 3 speeds"):
             use(path, 2.0, robot=tied, torque=5.0)
-        apart = PointToPoint(robot.neutral(), robot.neutral() + 0.2, 2.0)
+        apart = rc.PointToPoint(robot.neutral(), robot.neutral() + 0.2, 2.0)
         with pytest.raises(rd.PathError, match="leaves the loops of 'five_bar' open") as error:
             use(apart, 2.0, robot=robot, torque=50.0)
         assert 0.0 < error.value.time < 2.0
     clock = rd.Constraint("clock", lambda q, t: q[0] - 0.1 * rd.sin(t), "left_drive")
     timed = rd.load("five_bar", constraints=[clock])
     with pytest.raises(rd.SettingsError, match="depend on time"):
-        TimeOptimal(path, 2.0, robot=timed, torque=5.0)
+        rc.TimeOptimal(path, 2.0, robot=timed, torque=5.0)
 
 
 def moved(kind):
@@ -224,16 +217,16 @@ def moved(kind):
     joint = rd.Joint("joint", kind, "floor", "body", axis=(0.0, 0.0, 1.0))
     robot = rd.load(rd.Mechanism(kind, links, (joint,)), gravity=(0, 0, 0))
     run = rd.simulate(robot, v0=np.ones(robot.nv), duration=0.2, step=0.02)
-    return Recorded(robot, run.t, run.q)
+    return rc.Recorded(robot, run.t, run.q)
 
 
 @pytest.mark.parametrize("kind", ["spherical", "planar"])
 def test_records_of_joints_whose_coordinates_do_not_add(kind):
     record = moved(kind)
-    for path in (record, Stretched(record, 1.0)):
+    for path in (record, rc.Stretched(record, 1.0)):
         with pytest.raises(rd.SettingsError, match=f"'{kind}' has joints .* do not add"):
-            TimeOptimal(path, 0.2, acceleration=1.0)
+            rc.TimeOptimal(path, 0.2, acceleration=1.0)
 
     if kind == "spherical":
         with pytest.raises(rd.ShapeError, match=r"velocities \(3,\)"):
-            TimeOptimal(lambda t: record(t), 0.2, acceleration=1.0)
+            rc.TimeOptimal(lambda t: record(t), 0.2, acceleration=1.0)

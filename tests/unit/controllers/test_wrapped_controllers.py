@@ -9,22 +9,7 @@ import pytest
 from scipy.signal import butter, lsim
 
 import robodyn as rd
-from robodyn.controllers import (
-    Adaptive,
-    ComputedTorque,
-    DisturbanceObserver,
-    Filtered,
-    FrictionCompensation,
-    GravityCompensation,
-    JointPD,
-    Noisy,
-    PassivityBased,
-    PointToPoint,
-    RateLimited,
-    Sampled,
-    Saturated,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control import running_controller
@@ -71,7 +56,7 @@ def asked(controller, times, nv=2):
 
 def reaching(robot):
     q0 = robot.neutral()
-    return JointPD(robot, PointToPoint(q0, q0 + 0.3, 0.1), 900.0, 60.0)
+    return rc.JointPD(robot, rc.PointToPoint(q0, q0 + 0.3, 0.1), 900.0, 60.0)
 
 
 # -- filters --------------------------------------------------------------------------------------
@@ -85,19 +70,19 @@ def test_filters_are_those_of_scipy(order):
     """A state-space simulation of the same filter, its input linear between instants."""
     t = np.linspace(0.0, 1.5, 301)
     u = np.sin(17.0 * t) + np.sign(t - 0.4) + 1.0
-    y = asked(Filtered(lambda t, q, v: [np.interp(t, times, u)], 20.0, order), times := t, 1)
+    y = asked(rc.Filtered(lambda t, q, v: [np.interp(t, times, u)], 20.0, order), times := t, 1)
     _, expected, _ = lsim(butter(order, 20.0, analog=True), u, t)
     np.testing.assert_allclose(y[:, 0], expected, rtol=0, atol=1e-9)
 
 
 def test_a_filter_starts_at_rest_at_its_input_and_stays_there():
     for order in (1, 2, 6):
-        y = asked(Filtered(lambda t, q, v: [5.0, -2.0], [3.0, 80.0], order), UNEVEN)
+        y = asked(rc.Filtered(lambda t, q, v: [5.0, -2.0], [3.0, 80.0], order), UNEVEN)
         np.testing.assert_allclose(y, [[5.0, -2.0]] * len(y), rtol=1e-12)
 
 
 def test_a_sample_at_the_same_instant_again_changes_nothing():
-    tau = asked(Filtered(ramp, 20.0, 2), [0.0, 0.1, 0.2, 0.2])
+    tau = asked(rc.Filtered(ramp, 20.0, 2), [0.0, 0.1, 0.2, 0.2])
     np.testing.assert_array_equal(tau[2], tau[3])
 
 
@@ -105,7 +90,7 @@ def test_a_sample_at_the_same_instant_again_changes_nothing():
 def test_samples_are_taken_and_act_at_instants_that_are_rounded(delay):
     """0.3 / 0.1 is less than three, and 0.1 + 0.2 more than 0.3."""
     t = [round(0.1 * k, 1) for k in range(11)]
-    digital = Sampled(lambda t, q, v: np.full(2, t), period=0.1, delay=delay)
+    digital = rc.Sampled(lambda t, q, v: np.full(2, t), period=0.1, delay=delay)
     expected = np.maximum(np.array(t) - delay, 0.0)
     np.testing.assert_allclose(asked(digital, t), np.stack([expected] * 2, 1), atol=1e-12)
 
@@ -117,7 +102,7 @@ def test_speeds_are_filtered_before_the_controller_sees_them(double):
         seen.append(v)
         return -5.0 * v
 
-    run = rd.simulate(double, Filtered(controller, 40.0, signal="speed"), v0=[1.0, 2.0])
+    run = rd.simulate(double, rc.Filtered(controller, 40.0, signal="speed"), v0=[1.0, 2.0])
     np.testing.assert_array_equal(run.controller_state["filtered"], seen)
     _, expected, _ = lsim(([40.0], [1.0, 40.0]), run.v[:, 0] - run.v[0, 0], run.t)
     np.testing.assert_allclose(np.array(seen)[:, 0] - run.v[0, 0], expected, atol=1e-9)
@@ -129,9 +114,9 @@ def test_speeds_are_filtered_before_the_controller_sees_them(double):
 
 def test_a_jump_becomes_a_ramp_of_the_rate():
     t = np.arange(0.0, 0.02, 1e-3)
-    y = asked(RateLimited(jump, [500.0, 2000.0]), t)
+    y = asked(rc.RateLimited(jump, [500.0, 2000.0]), t)
     np.testing.assert_allclose(y, np.minimum(10.0, 2.0 + np.outer(t, [500.0, 2000.0])), atol=1e-12)
-    y = asked(RateLimited(jump, 1000.0, start=[0.0, 20.0]), t)
+    y = asked(rc.RateLimited(jump, 1000.0, start=[0.0, 20.0]), t)
     np.testing.assert_allclose(y[0], [0.0, 20.0])
     np.testing.assert_allclose(y[:, 0], np.minimum(10.0, 1000.0 * t), atol=1e-12)
     np.testing.assert_allclose(y[:, 1], np.maximum(10.0, 20.0 - 1000.0 * t), atol=1e-12)
@@ -141,7 +126,7 @@ def test_a_jump_becomes_a_ramp_of_the_rate():
 def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
     top = np.array([3.0, 1e-3, 1e12, np.inf, 0.0])
     given = size * np.array([3.0, -1e-3, -1e12, 7.0, 2.0]) * [1, 1, 1, 1, 1.0]
-    tau = Saturated(lambda t, q, v: given, top)(0.0, np.zeros(5), np.zeros(5))
+    tau = rc.Saturated(lambda t, q, v: given, top)(0.0, np.zeros(5), np.zeros(5))
     expected = np.clip(given, -top, top)
     if size <= 1.0:
         np.testing.assert_array_equal(tau, expected)
@@ -155,9 +140,9 @@ def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
 def test_with_its_friction_given_back_a_robot_moves_as_without(name):
     robot, smooth = rd.load(name), rd.load(name, passive=False)
     options = {"v0": 0.5 * np.ones(robot.nv), "duration": 0.2}
-    weightless = FrictionCompensation(GravityCompensation(robot))
+    weightless = rc.FrictionCompensation(rc.GravityCompensation(robot))
     run = rd.simulate(robot, weightless, **options)
-    free = rd.simulate(robot, GravityCompensation(robot), **options)
+    free = rd.simulate(robot, rc.GravityCompensation(robot), **options)
     lossless = robot.inverse_dynamics(run.q, run.v, run.a) + robot.passive_forces(run.q, run.v)
     np.testing.assert_allclose(
         run.tau + robot.passive_forces(run.q, run.v), lossless, atol=1e-8 * np.abs(lossless).max()
@@ -169,9 +154,9 @@ def test_with_its_friction_given_back_a_robot_moves_as_without(name):
 
 
 def test_friction_at_the_speeds_that_are_wanted(puma):
-    reference = SineReference(np.zeros(6), np.ones(6), np.ones(6))
-    weight = GravityCompensation(puma)
-    controller = FrictionCompensation(weight, reference=reference, share=0.5)
+    reference = rc.SineReference(np.zeros(6), np.ones(6), np.ones(6))
+    weight = rc.GravityCompensation(puma)
+    controller = rc.FrictionCompensation(weight, reference=reference, share=0.5)
     q, v, wanted = np.ones(6), -np.ones(6), reference(0.3)[1]
     more = controller(0.3, q, v) - weight(0.3, q, v)
     np.testing.assert_allclose(more, -0.5 * puma.passive_forces(q, wanted), atol=1e-12)
@@ -179,8 +164,8 @@ def test_friction_at_the_speeds_that_are_wanted(puma):
 
 def test_friction_of_joints_without_motors_is_not_given_back():
     robot = rd.load(ONE_MOTOR)
-    controller = FrictionCompensation(GravityCompensation(robot))
-    more = controller(0.0, np.zeros(2), np.ones(2)) - GravityCompensation(robot)(
+    controller = rc.FrictionCompensation(rc.GravityCompensation(robot))
+    more = controller(0.0, np.zeros(2), np.ones(2)) - rc.GravityCompensation(robot)(
         0.0, *np.zeros((2, 2))
     )
     np.testing.assert_allclose(more, [7.0, 0.0])
@@ -190,16 +175,16 @@ def test_friction_of_joints_without_motors_is_not_given_back():
 # -- composition ----------------------------------------------------------------------------------
 
 WITHOUT_STATE = {
-    "friction": lambda inner: FrictionCompensation(inner),
-    "saturated": lambda inner: Saturated(inner, 60.0),
+    "friction": lambda inner: rc.FrictionCompensation(inner),
+    "saturated": lambda inner: rc.Saturated(inner, 60.0),
 }
 WITH_STATE = {
-    "rate": lambda inner: RateLimited(inner, 2e4),
-    "filtered": lambda inner: Filtered(inner, 300.0, 2),
-    "seen": lambda inner: Filtered(inner, 900.0, signal="speed"),
-    "observed": lambda inner: DisturbanceObserver(inner, 30.0),
-    "sampled": lambda inner: Sampled(inner, 2e-3, delay=1e-3),
-    "noisy": lambda inner: Noisy(inner, velocity=1e-4, seed=3),
+    "rate": lambda inner: rc.RateLimited(inner, 2e4),
+    "filtered": lambda inner: rc.Filtered(inner, 300.0, 2),
+    "seen": lambda inner: rc.Filtered(inner, 900.0, signal="speed"),
+    "observed": lambda inner: rc.DisturbanceObserver(inner, 30.0),
+    "sampled": lambda inner: rc.Sampled(inner, 2e-3, delay=1e-3),
+    "noisy": lambda inner: rc.Noisy(inner, velocity=1e-4, seed=3),
 }
 
 
@@ -207,9 +192,9 @@ WITH_STATE = {
 @pytest.mark.parametrize("inner", ["pd", "sampled reference"])
 def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inner, monkeypatch):
     controller = reaching(puma)
-    reference = SineReference(*np.ones((3, 6)))
+    reference = rc.SineReference(*np.ones((3, 6)))
     if inner == "sampled reference":
-        controller = JointPD(puma, lambda t: reference(t), 900.0, 60.0)
+        controller = rc.JointPD(puma, lambda t: reference(t), 900.0, 60.0)
     for name in order:
         controller = WITHOUT_STATE[name](controller)
     assert compile_controller(puma, controller).is_function
@@ -236,7 +221,7 @@ def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inne
 @pytest.mark.parametrize("middle", WITH_STATE)
 def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, middle):
     both = {**WITHOUT_STATE, **WITH_STATE}
-    controller = both[outer](both[middle](Saturated(reaching(puma), 90.0)))
+    controller = both[outer](both[middle](rc.Saturated(reaching(puma), 90.0)))
     assert controller.robot is puma
     compiled = compile_controller(puma, controller, np.linspace(0.0, 0.02, 21))
     assert compiled is None or not compiled.is_function
@@ -257,8 +242,8 @@ def test_what_is_outermost_has_the_plain_name(double):
     def controller(t, q, v):
         return np.array([t, 1.0])
 
-    run = rd.simulate(double, Filtered(Filtered(controller, 5.0), 9.0), duration=0.1)
-    inner = asked(Filtered(controller, 5.0), run.t)
+    run = rd.simulate(double, rc.Filtered(rc.Filtered(controller, 5.0), 9.0), duration=0.1)
+    inner = asked(rc.Filtered(controller, 5.0), run.t)
     np.testing.assert_array_equal(run.controller_state["filtered 2"], inner)
     np.testing.assert_array_equal(run.controller_state["filtered"], run.tau)
 
@@ -297,7 +282,7 @@ def test_samples_of_a_motion_have_the_memory_of_their_instant(double, tmp_path):
 
 
 def test_pictures_of_what_was_remembered(double):
-    run = rd.simulate(double, RateLimited(Filtered(ramp, 5.0), 9.0), duration=0.1)
+    run = rd.simulate(double, rc.RateLimited(rc.Filtered(ramp, 5.0), 9.0), duration=0.1)
     shown = panel(run, "state: torque")
     np.testing.assert_array_equal(shown.values, run.tau)
     assert shown.names == ("shoulder", "elbow")
@@ -321,7 +306,7 @@ def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_
 def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
     q0 = np.array([[0.1, 0.0], [0.2, 0.3], [-0.4, 0.0]])
     options = {"duration": 0.03, "events": [lambda t, q, v: t - 0.0205], "to": tmp_path / "run"}
-    run = rd.rollout(double, RateLimited(ramp, 9e9), q0, 0.0 * q0, **options)
+    run = rd.rollout(double, rc.RateLimited(ramp, 9e9), q0, 0.0 * q0, **options)
     kept = rd.Trajectory.load(tmp_path / "run", double)
     assert run.controller_state["torque"].shape == (31, 3, 2)
     there = run.t < 0.0205
@@ -333,7 +318,9 @@ def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
 
 
 def test_another_controller_takes_over_within_a_motion(double):
-    take_over = rd.Event(lambda t, q, v: t - 0.0505, then=rd.events.switch(RateLimited(ramp, 9e9)))
+    take_over = rd.Event(
+        lambda t, q, v: t - 0.0505, then=rd.events.switch(rc.RateLimited(ramp, 9e9))
+    )
     run = rd.simulate(double, Counting(), duration=0.1, events=[take_over])
     before = run.t < 0.0505
     assert run.controller_state["looks"][-1] == 51.0
@@ -358,13 +345,13 @@ def test_memory_goes_on_where_a_stop_begins_another_phase():
 def test_what_has_a_state_is_no_function_of_that_of_the_robot(double):
     inner = reaching(double)
     with pytest.raises(SettingsError, match="RateLimited has a state of its own"):
-        rd.closed_loop(double, RateLimited(inner, 1.0))
+        rd.closed_loop(double, rc.RateLimited(inner, 1.0))
     with pytest.raises(SettingsError, match="Saturated has a state of its own"):
-        rd.closed_loop(double, Saturated(Sampled(inner, 0.01), 1.0))
+        rd.closed_loop(double, rc.Saturated(rc.Sampled(inner, 0.01), 1.0))
     with pytest.raises(SettingsError, match="RateLimited does not say that it is symbolic"):
-        rd.closed_loop(double, RateLimited(ramp, 1.0))
+        rd.closed_loop(double, rc.RateLimited(ramp, 1.0))
     with pytest.raises(SettingsError, match="Noisy does not say that it is symbolic"):
-        rd.closed_loop(double, Noisy(ramp))
+        rd.closed_loop(double, rc.Noisy(ramp))
 
 
 # -- bad input ------------------------------------------------------------------------------------
@@ -372,13 +359,13 @@ def test_what_has_a_state_is_no_function_of_that_of_the_robot(double):
 
 def wrong_numbers(robot):
     inner = reaching(robot)
-    law = PassivityBased(robot, inner.reference, 1.0)
+    law = rc.PassivityBased(robot, inner.reference, 1.0)
     return {
-        "rate": lambda x: RateLimited(inner, x),
-        "cutoff": lambda x: Filtered(inner, x),
-        "gain": lambda x: DisturbanceObserver(inner, x),
-        "adaptation": lambda x: Adaptive(law, "lower.m", x),
-        "limits": lambda x: Saturated(inner, x),
+        "rate": lambda x: rc.RateLimited(inner, x),
+        "cutoff": lambda x: rc.Filtered(inner, x),
+        "gain": lambda x: rc.DisturbanceObserver(inner, x),
+        "adaptation": lambda x: rc.Adaptive(law, "lower.m", x),
+        "limits": lambda x: rc.Saturated(inner, x),
     }
 
 
@@ -406,40 +393,42 @@ def test_zero_is_no_rate_and_no_frequency(double):
 def refusals(double):
     inner = reaching(double)
     moving = rd.load("double_pendulum", base="moving")
-    law = PassivityBased(double, inner.reference, 1.0)
+    law = rc.PassivityBased(double, inner.reference, 1.0)
     floating = rd.load("double_pendulum", base="floating")
     minimal = rd.load("palletizer", coordinates="minimal")
 
     def adapt(robot):
-        return Adaptive(PassivityBased(robot, inner.reference, 1.0), robot.body_names[0], 1.0)
+        return rc.Adaptive(rc.PassivityBased(robot, inner.reference, 1.0), robot.body_names[0], 1.0)
 
     return {
-        "order is 0": lambda: Filtered(inner, 1.0, 0),
-        "order is 9": lambda: Filtered(inner, 1.0, 9),
-        "no choice 'voltage' in signal=": lambda: Filtered(inner, 1.0, signal="voltage"),
-        "start is 'now'": lambda: RateLimited(inner, 1.0, start="now"),
-        "start is nan": lambda: RateLimited(inner, 1.0, start=np.nan),
-        "controller is 3": lambda: RateLimited(3, 1.0),
-        "controller is None": lambda: Saturated(None, 1.0),
-        "give limits=": lambda: Saturated(inner),
-        "Saturated does not know whose": lambda: Saturated(ramp),
-        "FrictionCompensation does not know": lambda: FrictionCompensation(ramp),
-        "neither damping nor friction": lambda: FrictionCompensation(inner),
-        "share is 1.5": lambda: FrictionCompensation(reaching(rd.load("arm7")), share=1.5),
-        "reference is 1": lambda: FrictionCompensation(reaching(rd.load("arm7")), reference=1),
-        "has a moving base: give the controller base=": lambda: DisturbanceObserver(
+        "order is 0": lambda: rc.Filtered(inner, 1.0, 0),
+        "order is 9": lambda: rc.Filtered(inner, 1.0, 9),
+        "no choice 'voltage' in signal=": lambda: rc.Filtered(inner, 1.0, signal="voltage"),
+        "start is 'now'": lambda: rc.RateLimited(inner, 1.0, start="now"),
+        "start is nan": lambda: rc.RateLimited(inner, 1.0, start=np.nan),
+        "controller is 3": lambda: rc.RateLimited(3, 1.0),
+        "controller is None": lambda: rc.Saturated(None, 1.0),
+        "give limits=": lambda: rc.Saturated(inner),
+        "Saturated does not know whose": lambda: rc.Saturated(ramp),
+        "FrictionCompensation does not know": lambda: rc.FrictionCompensation(ramp),
+        "neither damping nor friction": lambda: rc.FrictionCompensation(inner),
+        "share is 1.5": lambda: rc.FrictionCompensation(reaching(rd.load("arm7")), share=1.5),
+        "reference is 1": lambda: rc.FrictionCompensation(reaching(rd.load("arm7")), reference=1),
+        "has a moving base: give the controller base=": lambda: rc.DisturbanceObserver(
             ramp, 1.0, robot=moving
         ),
         "has a floating base: the adaptive law": lambda: adapt(floating),
         "has minimal coordinates: the adaptive law": lambda: adapt(minimal),
-        "controller is JointPD, expected a robodyn.controllers.Passi": lambda: Adaptive(
+        "controller is JointPD, expected a robodyn.controllers.Passi": lambda: rc.Adaptive(
             inner, "lower", 1.0
         ),
-        "no parameter or body 'lowr' in 'double": lambda: Adaptive(law, ["lowr"], 1.0),
-        "name each parameter, or its body, once": lambda: Adaptive(law, ["lower", "lower.m"], 1.0),
-        "learnt is empty": lambda: Adaptive(law, {}, 1.0),
-        r"learnt\['load'\] is 3": lambda: Adaptive(law, {"load": 3}, 1.0),
-        "start is 1": lambda: Adaptive(law, ["lower"], 1.0, start=1.0),
+        "no parameter or body 'lowr' in 'double": lambda: rc.Adaptive(law, ["lowr"], 1.0),
+        "name each parameter, or its body, once": lambda: rc.Adaptive(
+            law, ["lower", "lower.m"], 1.0
+        ),
+        "learnt is empty": lambda: rc.Adaptive(law, {}, 1.0),
+        r"learnt\['load'\] is 3": lambda: rc.Adaptive(law, {"load": 3}, 1.0),
+        "start is 1": lambda: rc.Adaptive(law, ["lower"], 1.0, start=1.0),
     }
 
 
@@ -453,10 +442,10 @@ def test_what_is_refused(double, message):
 def test_faults_within_a_wrapper_are_told_as_those_without():
     """Also where the controller is never called with numbers."""
     robot = rd.load("delta")
-    along = SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
-    inner = JointPD(robot, along, stiffness=1.0, damping=1.0)
+    along = rc.SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
+    inner = rc.JointPD(robot, along, stiffness=1.0, damping=1.0)
     told = r"velocities of shape \(19,\), expected \(18,\)"
-    for controller in (inner, Saturated(inner, limits=1.0)):
+    for controller in (inner, rc.Saturated(inner, limits=1.0)):
         for make in (rd.control_law, rd.closed_loop):
             with pytest.raises(rd.ShapeError, match=told):
                 make(robot, controller)
@@ -464,6 +453,6 @@ def test_faults_within_a_wrapper_are_told_as_those_without():
 
 def test_why_a_controller_is_no_function_is_told():
     robot = rd.load("two_feet")
-    along = SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
+    along = rc.SineReference(robot.neutral(), np.zeros(robot.nq), np.ones(robot.nq))
     with pytest.raises(rd.SettingsError, match=r"'two_feet': .*more motors than motions"):
-        rd.control_law(robot, ComputedTorque(robot, along))
+        rd.control_law(robot, rc.ComputedTorque(robot, along))

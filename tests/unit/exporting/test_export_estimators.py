@@ -15,15 +15,7 @@ from support.lqg_by_hand import ByHand, moved
 from test_export_c import library, pointers
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    Filtered,
-    GravityCompensation,
-    KalmanFilter,
-    OutputFeedback,
-    Sampled,
-    Saturated,
-)
+from robodyn import controllers as rc
 
 ROBOTS = Path(rd.__file__).parent / "urdf" / "robots"
 DT, UNIT = 2e-3, COUNTS / (2.0 * np.pi)
@@ -34,8 +26,8 @@ PROCESS, MEASUREMENT = np.diag([1e-9, 1e-9, 1e-4, 1e-4]), np.diag([2e-6, 1e-6]) 
 def controller_of(robot):
     rest = np.zeros(2)
     model = robot.linearize(UP, rest, rest, outputs=["encoders"])
-    estimator = KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT)
-    return Saturated(OutputFeedback(LQR(robot, UP, STATE, EFFORT, dt=DT), estimator), 0.15)
+    estimator = rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT)
+    return rc.Saturated(rc.OutputFeedback(rc.LQR(robot, UP, STATE, EFFORT, dt=DT), estimator), 0.15)
 
 
 class InC:
@@ -90,8 +82,8 @@ def test_an_arm_is_held_by_its_encoders_as_in_another_simulation(tmp_path):
     weights = np.diag([100.0] * 6 + [1.0] * 6), 0.01
     noise = np.diag([1e-9] * 6 + [1e-5] * 6), 1e-8 * np.eye(6)
     model = robot.linearize(q0, rest, robot.gravity_forces(q0), outputs=["encoders"])
-    lqr = LQR(robot, q0, *weights, dt=DT)
-    lqg = OutputFeedback(lqr, KalmanFilter(model, *noise, dt=DT))
+    lqr = rc.LQR(robot, q0, *weights, dt=DT)
+    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, *noise, dt=DT))
     folder = rd.export(robot, ["control"], "c", tmp_path / "code", controller=lqg, step=DT)
 
     pinocchio = pin.buildModelFromUrdf(str(path))
@@ -115,7 +107,9 @@ def test_an_arm_is_held_by_its_encoders_as_in_another_simulation(tmp_path):
         states.append(x)
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-9)
     assert np.abs(x[:6] - q0).max() < 0.3 * 0.01
-    run = rd.simulate(robot, Sampled(lqg, DT), q0=start[:6], duration=1.0, step=DT, limits="ignore")
+    run = rd.simulate(
+        robot, rc.Sampled(lqg, DT), q0=start[:6], duration=1.0, step=DT, limits="ignore"
+    )
     np.testing.assert_allclose(np.hstack([run.q, run.v]), states, rtol=0, atol=1e-9)
 
 
@@ -161,7 +155,7 @@ def test_a_controller_that_fails_stays_as_it_was(robot, folder):
 
 def test_controllers_of_a_state_have_one_too(tmp_path):
     robot = bundled("double_pendulum")
-    law = Filtered(GravityCompensation(robot), 20.0)
+    law = rc.Filtered(rc.GravityCompensation(robot), 20.0)
     options = {"controller": law, "dtype": "double", "step": 1e-3}
     folder = rd.export(robot, ["control"], "c", tmp_path / "code", **options)
     in_c = InC(folder, "double_pendulum", 2)

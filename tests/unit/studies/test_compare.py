@@ -10,29 +10,18 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
-from robodyn.controllers import (
-    Adaptive,
-    ComputedTorque,
-    JointPD,
-    Noisy,
-    PassivityBased,
-    PointToPoint,
-    RateLimited,
-    Sampled,
-    SCurve,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.errors import SweepWarning
 from robodyn.studies.compare import measures
 
 ARM = rd.load("puma560")
 GOAL = np.array([0.4, -0.3, 0.3, 0.2, -0.2, 0.3])
-REFERENCE = PointToPoint(np.zeros(6), GOAL, 0.4)
-PD = JointPD(ARM, REFERENCE, 300.0, 30.0)
+REFERENCE = rc.PointToPoint(np.zeros(6), GOAL, 0.4)
+PD = rc.JointPD(ARM, REFERENCE, 300.0, 30.0)
 LAWS = {
     "pd": PD,
     "plain": lambda t, q, v: PD(t, q, v),
-    "model": ComputedTorque(ARM, REFERENCE),
+    "model": rc.ComputedTorque(ARM, REFERENCE),
     "mad": lambda t, q, v: 1e6 * v,
 }
 WORLD = {"flange": lambda t: ARM.frame_pose(REFERENCE(t)[0], "flange")}
@@ -118,7 +107,7 @@ def test_what_fails_is_named_with_time_and_joint(compared):
 def test_one_bad_start_of_many_is_found():
     """Of a batch that breaks down, motions that do not are measured all the same."""
     arm = rd.load("double_pendulum")
-    law = JointPD(arm, SineReference(np.zeros(2), np.zeros(2), np.ones(2)), 0.0, 1.0)
+    law = rc.JointPD(arm, rc.SineReference(np.zeros(2), np.zeros(2), np.ones(2)), 0.0, 1.0)
     q0, v0 = np.zeros((3, 2)), np.zeros((3, 2))
     v0[1] = 1e200
     with pytest.warns(SweepWarning, match="1 of 3"):
@@ -148,8 +137,8 @@ def test_linkages_start_closed_and_are_judged_by_their_motors():
     q0 = robot.neutral()
     goal = q0.copy()
     goal[crank.q] += 0.3
-    reference = PointToPoint(q0, goal, 0.3)  # joints without motors: nonsense
-    law = ComputedTorque(robot, reference)
+    reference = rc.PointToPoint(q0, goal, 0.3)  # joints without motors: nonsense
+    law = rc.ComputedTorque(robot, reference)
     found = rd.compare(
         robot, {"model": law}, reference=reference, duration=0.3, starts=4, spread=0.05
     )
@@ -181,7 +170,7 @@ def test_quaternions_and_a_moving_base():
     floating = pendulum.with_(payload={pendulum.link_names[0]: hull})
     q = floating.neutral()
     ends = q + np.r_[np.zeros(7), 0.1, 0.1]
-    law = ComputedTorque(floating, lambda t: (ends, np.zeros(8), np.zeros(8)))
+    law = rc.ComputedTorque(floating, lambda t: (ends, np.zeros(8), np.zeros(8)))
     moved = rd.compare(floating, {"model": law}, reference=law.reference, q0=q, duration=0.01)
     np.testing.assert_allclose(moved["error"][0, 0, 0], np.hypot(0.1, 0.1))
 
@@ -208,9 +197,11 @@ def test_wrenches_of_long_motions_are_looked_at_in_pieces(compared, monkeypatch)
 def test_controllers_with_a_memory_begin_each_motion_without_one():
     """In a batch, and around a plain function one after the other."""
     laws = {
-        "batch": RateLimited(PD, 500.0),
-        "plain": RateLimited(lambda t, q, v: PD(t, q, v), 500.0),
-        "learns": Adaptive(PassivityBased(ARM, REFERENCE, 20.0), ["link6.m"], adaptation=1e-3),
+        "batch": rc.RateLimited(PD, 500.0),
+        "plain": rc.RateLimited(lambda t, q, v: PD(t, q, v), 500.0),
+        "learns": rc.Adaptive(
+            rc.PassivityBased(ARM, REFERENCE, 20.0), ["link6.m"], adaptation=1e-3
+        ),
     }
     case = {**CASE, "duration": 0.04, "task": None, "q0": np.tile(0.02 * np.ones(6), (2, 1))}
     found = rd.compare(ARM, laws, **case)
@@ -237,7 +228,7 @@ def test_frames_are_wanted_where_the_reference_brings_them(compared):
 def test_noise_is_each_motions_own():
     """Whether all move at once, or one after the other as behind a plain function."""
     noise = {"position": 1e-3, "velocity": 1e-2, "seed": 3, "robot": ARM}
-    laws = {"noisy": Noisy(PD, **noise), "plain": Noisy(lambda t, q, v: PD(t, q, v), **noise)}
+    laws = {"noisy": rc.Noisy(PD, **noise), "plain": rc.Noisy(lambda t, q, v: PD(t, q, v), **noise)}
     found = rd.compare(ARM, laws, **{**CASE, "duration": 0.02}, q0=np.zeros((2, 6)))
     assert found["total_effort"][0, 0] != found["total_effort"][0, 1]
     np.testing.assert_allclose(found["effort"][0], found["effort"][1], rtol=1e-9)
@@ -283,8 +274,8 @@ def test_controllers_that_are_none():
     with pytest.raises(rd.ShapeError, match=r"controllers\['pd'\] is 3"):
         rd.compare(ARM, {"pd": 3}, **CASE)
     other = rd.load("double_pendulum")
-    law = JointPD(other, PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
-    for wrong in (law, Sampled(law, 1e-3)):
+    law = rc.JointPD(other, rc.PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
+    for wrong in (law, rc.Sampled(law, 1e-3)):
         with pytest.raises(rd.ShapeError, match=r"controllers\['small'\].*'double_pendulum'") as e:
             rd.compare(ARM, {"pd": PD, "small": wrong}, **CASE)
         assert e.value.name == "small"
@@ -336,7 +327,7 @@ def test_a_reference_whose_acceleration_jumps_is_none_that_jumps():
 
     for smooth in (
         Trapezoidal([np.zeros(6), GOAL, np.zeros(6)], 3.0, 40.0),
-        SCurve([np.zeros(6), GOAL], 3.0, 30.0, 500.0),
+        rc.SCurve([np.zeros(6), GOAL], 3.0, 30.0, 500.0),
         rd.JointPath.from_samples([0.0, 0.1, 0.4], [np.zeros(6), GOAL, -GOAL], ends="rest"),
     ):
         found = rd.compare(ARM, {"pd": PD}, **{**CASE, "reference": smooth, "task": None}, loads=())

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from robodyn.codegen.llvm.kernels.operation import write_operation
 from robodyn.codegen.llvm.kernels.sums import operations
 from robodyn.codegen.llvm.kernels.vectors import Vectors
-from robodyn.symbolic.graph import INPUT, ByPrecision, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Program
 
 #: Label of the last block.
 EXIT = "exit"
@@ -69,7 +70,7 @@ class Body:
         operation = self.operations.get(node)
         if operation is not None:
             self.names[node] = write_operation(self.w, *operation, self.signed)
-        elif self.graph.op[node] == INPUT:
+        elif self.graph.op[node] == ops.INPUT:
             self.names[node] = self.input(self.graph.a[node])
 
     def stored(self, count: int = 1) -> None:

@@ -7,24 +7,12 @@ from collections.abc import Callable, Sequence
 from robodyn.codegen.llvm.kernels.sincos import sincos
 from robodyn.codegen.llvm.kernels.sums import FMA
 from robodyn.codegen.llvm.kernels.vectors import Vectors
-from robodyn.symbolic.graph import (
-    ABS,
-    ADD,
-    ARCTAN2,
-    COS,
-    DIV,
-    FUNCTIONS,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    SIN,
-    SQRT,
-)
+from robodyn.symbolic import ops
 
 #: Operations that are one instruction, or a function of LLVM.
-_VERBS = {MUL: "fmul", DIV: "fdiv"}
-_INTRINSICS = {SQRT: "sqrt", ABS: "fabs", FMA: "fma"}
-_COMPARISONS = {LESS: "fcmp olt", LESS_EQUAL: "fcmp ole"}
+_VERBS = {ops.MUL: "fmul", ops.DIV: "fdiv"}
+_INTRINSICS = {ops.SQRT: "sqrt", ops.ABS: "fabs", FMA: "fma"}
+_COMPARISONS = {ops.LESS: "fcmp olt", ops.LESS_EQUAL: "fcmp ole"}
 
 
 def write_operation(
@@ -37,7 +25,7 @@ def write_operation(
     operands: An odd one is the number before it with the other sign.
     value: Writes what gives an operand; its name.
     """
-    if op == ADD:
+    if op == ops.ADD:
         a, b = operands
         return w.name(f"{'fsub' if b & 1 else 'fadd'} {w.type} {value(a)}, {value(b & -2)}")
     if op in _VERBS:
@@ -46,9 +34,9 @@ def write_operation(
     given = map(value, operands)
     if op in _INTRINSICS:
         return w.code.intrinsic(_INTRINSICS[op], w.type, *given)
-    if op in (SIN, COS):
-        return sincos(w, *given)[op == COS]
+    if op in (ops.SIN, ops.COS):
+        return sincos(w, *given)[op == ops.COS]
     if op in _COMPARISONS:
         x, y, first, second = given
         return w.select(w.binary(_COMPARISONS[op], x, y), first, second)
-    return w.c_function(f"robodyn_{'atan2' if op == ARCTAN2 else FUNCTIONS[op]}", *given)
+    return w.c_function(f"robodyn_{'atan2' if op == ops.ARCTAN2 else ops.FUNCTIONS[op]}", *given)

@@ -8,7 +8,8 @@ from robodyn.codegen.llvm.kernels.packs import Column, Pack, Packs
 from robodyn.codegen.llvm.kernels.scalar_body import ScalarBody
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.kernels.vectors import Vectors, shuffle
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, ByPrecision, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Program
 
 #: Of each lane, whether its number has the other sign.
 Signs = tuple[bool, ...]
@@ -60,12 +61,12 @@ class PackedBody(ScalarBody):
             for node in own.used if isinstance(own, Pack) else (own,):
                 self.after(node)
         for node in self.stores:
-            if self.graph.op[node] <= INPUT:
+            if self.graph.op[node] <= ops.INPUT:
                 self.after(node)
 
     def value(self, node: int) -> str:
         """SSA name or literal of a node, taken out of its lane where it is in a pack."""
-        if node not in self.names and self.graph.op[node] != CONST:
+        if node not in self.names and self.graph.op[node] != ops.CONST:
             place = self.packs.place.get(node)
             if place is None:
                 self.compute(node)
@@ -79,14 +80,14 @@ class PackedBody(ScalarBody):
     def _packed(self, pack: Pack) -> _Vector:
         """The instruction of a pack."""
         x, *others = [self._operand(column) for column in pack.operands]
-        if pack.op == SQRT:
+        if pack.op == ops.SQRT:
             root = self.wide.intrinsic("sqrt", self._with_signs(x, self.positive))
             return _Vector(root, self.positive)
         y = others[0]
-        if pack.op in (MUL, DIV):
-            verb = "fmul" if pack.op == MUL else "fdiv"
+        if pack.op in (ops.MUL, ops.DIV):
+            verb = "fmul" if pack.op == ops.MUL else "fdiv"
             return _Vector(self.wide.binary(verb, x.name, y.name), _different(x.signs, y.signs))
-        if pack.op == ADD:
+        if pack.op == ops.ADD:
             if x.constants:
                 x, y = y, x
             verb = "fsub" if self._opposite(pack, x.signs, y) else "fadd"
@@ -131,7 +132,7 @@ class PackedBody(ScalarBody):
         negative = tuple(edge is not None and bool(edge & 1) for edge in column)
         edges = [edge for edge in column if edge is not None]
         graph = self.graph
-        if all(graph.op[edge >> 1] == CONST for edge in edges):
+        if all(graph.op[edge >> 1] == ops.CONST for edge in edges):
             values = [self._constant((edges[0] if x is None else x) >> 1) for x in column]
             return _Vector(self.wide.literal(values), negative, tuple(values))
         pack = self.packs.vector(column)

@@ -18,7 +18,8 @@ from robodyn.codegen.llvm.kernels.sums import FMA, operations
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SQRT, Program, scalar_places
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program, scalar_places
 
 #: Lanes of a pack at most: few mechanisms have more limbs that are alike.
 LANES = 4
@@ -32,7 +33,7 @@ WORTH = 0.95
 MOST = 60_000
 
 #: Operations of packs.
-PACKED = (ADD, MUL, DIV, SQRT, FMA)
+PACKED = (ops.ADD, ops.MUL, ops.DIV, ops.SQRT, FMA)
 
 #: An edge in each lane, or nothing.
 Column = tuple[int | None, ...]
@@ -85,7 +86,7 @@ class Packs:
         classes: dict[int, list[int]] = {}
         for node in program.live():
             op, edges = self._operations.get(node, (graph.op[node], ()))
-            key: tuple[int, ...] = (op, inputs[graph.a[node]][0]) if op == INPUT else (op,)
+            key: tuple[int, ...] = (op, inputs[graph.a[node]][0]) if op == ops.INPUT else (op,)
             if edges:
                 edges = self._sorted(op, edges)
                 self._operations[node] = op, edges
@@ -97,7 +98,8 @@ class Packs:
 
     def _sorted(self, op: int, edges: tuple[int, ...]) -> tuple[int, ...]:
         """Operands in the order of all operations like this one."""
-        if op in (ADD, MUL, FMA) and self._alike[edges[0] >> 1] > self._alike[edges[1] >> 1]:
+        alike = self._alike
+        if op in (ops.ADD, ops.MUL, FMA) and alike[edges[0] >> 1] > alike[edges[1] >> 1]:
             return (edges[1], edges[0], *edges[2:])
         return edges
 
@@ -126,7 +128,7 @@ class Packs:
                     waiting.append(tuple(None if edge is None else edge >> 1 for edge in column))
 
     def _may_be_packed(self, nodes: Sequence[int]) -> bool:
-        op = self._operations.get(nodes[0], (INPUT,))[0]
+        op = self._operations.get(nodes[0], (ops.INPUT,))[0]
         different = len({*nodes}) == len(nodes)
         return op in PACKED and different and not any(x in self.place for x in nodes)
 
@@ -140,7 +142,7 @@ class Packs:
     def _like(self, node: int, model: tuple[int, ...]) -> Column:
         """Operands; of two that are alike, each where another lane has the same or its pack."""
         op, edges = self._operations[node]
-        if op in (ADD, MUL, FMA):
+        if op in (ops.ADD, ops.MUL, FMA):
             x, y, *rest = edges
             if self._alike[x >> 1] == self._alike[y >> 1]:
                 straight = self._agree(x, model[0]) + self._agree(y, model[1])
@@ -200,7 +202,7 @@ class Packs:
         into = 0
         for column in gathered:
             nodes = {edge >> 1 for edge in column if edge is not None}
-            if any(self._graph.op[x] != CONST for x in nodes):
+            if any(self._graph.op[x] != ops.CONST for x in nodes):
                 sources = {self.place[x][0] if x in self.place else x for x in nodes}
                 into += max(1, len(sources) - 1)
         return len(self.order) + into + len(taken & self.place.keys())

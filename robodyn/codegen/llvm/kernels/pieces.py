@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from robodyn.codegen.llvm.kernels.piece_cuts import cuts_of
 from robodyn.codegen.llvm.kernels.sums import FMA, operations
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program, scalar_places
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program, scalar_places
 
 #: Beside operations of graphs and `FMA`: to store a value.
 STORE = 9
@@ -106,7 +107,7 @@ class Pieces:
     def _find_angles(self, lanes: int) -> None:
         graph = self._program.graph
         found: dict[int, int] = {}
-        users = [n for n in self._program.live() if graph.op[n] in (SIN, COS)]
+        users = [n for n in self._program.live() if graph.op[n] in (ops.SIN, ops.COS)]
         for node in users:
             angle = graph.a[node] >> 1
             known = None if angle in found else self._angle(angle)
@@ -118,21 +119,21 @@ class Pieces:
         for node in users:
             k = found.get(graph.a[node] >> 1)
             if k is not None:
-                self._slots[node] = k if graph.op[node] == SIN else self.cosines + k
+                self._slots[node] = k if graph.op[node] == ops.SIN else self.cosines + k
 
     def _angle(self, node: int) -> Angle | None:
         graph = self._program.graph
-        if graph.op[node] == INPUT:
+        if graph.op[node] == ops.INPUT:
             return Angle(*self._inputs[graph.a[node]], 1.0, -0.0)
-        if graph.op[node] not in (ADD, MUL):
+        if graph.op[node] not in (ops.ADD, ops.MUL):
             return None
         pair = graph.a[node], graph.b[node]
         for one, other in (pair, pair[::-1]):
             number = graph.value.get(other >> 1)
-            if graph.op[one >> 1] == INPUT and type(number) is float:
+            if graph.op[one >> 1] == ops.INPUT and type(number) is float:
                 place, sign = self._inputs[graph.a[one >> 1]], 1.0 - 2.0 * (one & 1)
                 value = number * (1.0 - 2.0 * (other & 1))
-                if graph.op[node] == MUL:
+                if graph.op[node] == ops.MUL:
                     return Angle(*place, value * sign, -0.0)
                 return Angle(*place, sign, value)
         return None
@@ -209,10 +210,10 @@ class _PieceWriter:
     def operation(self, op: int, node: int, edges: Step) -> None:
         """An operation; the order of factors and of summands is that of all pieces like this."""
         refs = [self._operand(edge) for edge in edges]
-        if op in (MUL, FMA) and refs[0] >> 1 > refs[1] >> 1:
+        if op in (ops.MUL, FMA) and refs[0] >> 1 > refs[1] >> 1:
             sign = (refs[0] ^ refs[1]) & 1
             refs[:2] = refs[1] & -2 | sign, refs[0] & -2
-        elif op == ADD and not refs[1] & 1 and refs[0] > refs[1]:
+        elif op == ops.ADD and not refs[1] & 1 and refs[0] > refs[1]:
             refs.reverse()
         self._steps.append((op, *refs))
         self._known[node] = 8 * self._values + LOCAL
@@ -237,10 +238,10 @@ class _PieceWriter:
         known = self._known.get(node)
         if known is None:
             op = self._graph.op[node]
-            if op == CONST:
+            if op == ops.CONST:
                 known = 8 * len(self._constants) + CONSTANT
                 self._constants.append(self._graph.value[node])
-            elif op == INPUT:
+            elif op == ops.INPUT:
                 known = 8 * self._word(*self._inputs[self._graph.a[node]]) + WORD
             else:
                 known = 8 * self._word(WORK, self._slots[node]) + WORD

@@ -7,7 +7,8 @@ from robodyn.codegen.llvm.kernels.sincos import sincos
 from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode, SuperwordMemory, spots_of
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.kernels.vectors import Vectors
-from robodyn.symbolic.graph import ADD, COS, INPUT, MUL, SIN, Program, scalar_places
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program, scalar_places
 
 
 class ScalarBody(Body):
@@ -70,7 +71,7 @@ class ScalarBody(Body):
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
         graph, width = self.graph, self.width
-        angles = (graph.a[node] >> 1 for node in self.nodes if graph.op[node] in (SIN, COS))
+        angles = (graph.a[node] >> 1 for node in self.nodes if graph.op[node] in (ops.SIN, ops.COS))
         early = [*dict.fromkeys(angle for angle in angles if self._early(angle))]
         for first in range(0, len(early), width):
             group = early[first : first + width]
@@ -79,10 +80,10 @@ class ScalarBody(Body):
 
     def _early(self, node: int) -> bool:
         graph = self.graph
-        if graph.op[node] == INPUT:
+        if graph.op[node] == ops.INPUT:
             return True
         pair = (graph.a[node] >> 1, graph.b[node] >> 1)
-        return graph.op[node] in (ADD, MUL) and all(graph.op[x] <= INPUT for x in pair)
+        return graph.op[node] in (ops.ADD, ops.MUL) and all(graph.op[x] <= ops.INPUT for x in pair)
 
     def _together(self, group: list[int], lanes: int) -> None:
         own = Vectors(self.code, self.w.dtype, lanes, self.w.fma)

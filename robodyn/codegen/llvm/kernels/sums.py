@@ -7,26 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from robodyn.symbolic.graph import (
-    ADD,
-    CONST,
-    INPUT,
-    LESS,
-    LESS_EQUAL,
-    MUL,
-    OF_TWO,
-    SELECT,
-    SIDES,
-    ByPrecision,
-    Graph,
-    Program,
-)
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import ByPrecision, Graph, Program
 
 #: Beside operations of graphs: ``x y + z`` rounded once.
 FMA = 8
 
 #: What is no operation, or a part of another one.
-_WITHIN = frozenset((CONST, INPUT, LESS, LESS_EQUAL, SIDES))
+_WITHIN = frozenset((ops.CONST, ops.INPUT, ops.LESS, ops.LESS_EQUAL, ops.SIDES))
 
 
 class ConstantLane(NamedTuple):
@@ -75,7 +63,7 @@ class Sum:
             product, rest = fused.get(node), None
             if product is not None:
                 rest = graph.b[node] if product == graph.a[node] else graph.a[node]
-            elif graph.op[node] == MUL:
+            elif graph.op[node] == ops.MUL:
                 product = 2 * node
             else:
                 break
@@ -96,7 +84,7 @@ class Sum:
         if not isinstance(rest, int):
             return ()
         if self._at == len(self._products):
-            return () if self._graph.op[rest >> 1] == CONST else (rest >> 1,)
+            return () if self._graph.op[rest >> 1] == ops.CONST else (rest >> 1,)
         x, y, _ = self._products[self._at]
         return x, y, rest >> 1
 
@@ -137,21 +125,21 @@ def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
         product by product, whatever they begin with.
     """
     graph, live = program.graph, program.live()
-    ops, a, b = graph.op, graph.a, graph.b
-    uses = [0] * len(ops)
+    of_nodes, a, b = graph.op, graph.a, graph.b
+    uses = [0] * len(of_nodes)
     for edge in program.results:
         uses[edge >> 1] += 1
     for node in live:
-        if (op := ops[node]) > INPUT:
+        if (op := of_nodes[node]) > ops.INPUT:
             uses[a[node] >> 1] += 1
-            if op in OF_TWO:
+            if op in ops.OF_TWO:
                 uses[b[node] >> 1] += 1
     found = {}
     for node in live:
-        if ops[node] == ADD:
+        if of_nodes[node] == ops.ADD:
             pair = a[node], b[node]
             for edge in pair[::-1] if last else pair:
-                if ops[edge >> 1] == MUL and uses[edge >> 1] == 1:
+                if of_nodes[edge >> 1] == ops.MUL and uses[edge >> 1] == 1:
                     found[node] = edge
                     break
     return found
@@ -168,18 +156,18 @@ def operations(
     fused: Sums that are one operation with a product: edge of the product.
     """
     graph, found = program.graph, dict[int, tuple[int, tuple[int, ...]]]()
-    ops, left, right = graph.op, graph.a, graph.b
+    of_nodes, left, right = graph.op, graph.a, graph.b
     within = {edge >> 1 for edge in fused.values()}
     for node in program.live():
-        op = ops[node]
+        op = of_nodes[node]
         if op in _WITHIN or node in within:
             continue
         a, b, product = left[node], right[node], fused.get(node)
         if product is not None:
             x, y = left[product >> 1] ^ (product & 1), right[product >> 1]
             found[node] = FMA, (x, y, b if product == a else a)
-        elif op == SELECT:
-            found[node] = ops[a >> 1], graph.operands(node)
+        elif op == ops.SELECT:
+            found[node] = of_nodes[a >> 1], graph.operands(node)
         else:
-            found[node] = op, (a, b) if op in OF_TWO else (a,)
+            found[node] = op, (a, b) if op in ops.OF_TWO else (a,)
     return found

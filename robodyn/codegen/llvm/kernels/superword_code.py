@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from robodyn.codegen.llvm.kernels.sums import ZERO, ConstantLane
 from robodyn.codegen.llvm.kernels.superwords import Superword, Superwords
 from robodyn.codegen.llvm.kernels.vectors import Vectors, shuffle
-from robodyn.symbolic.graph import CONST, Graph, Program, scalar_places
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Graph, Program, scalar_places
 
 #: Where a result is: output, index there less the lane, whether it has the other sign, lane.
 Spot = tuple[int, int, bool, int]
@@ -37,7 +38,7 @@ class SuperwordMemory:
                 self.size += lanes
         for word in found.order:
             for factor, _, _ in word.terms:
-                if factor not in self.factors and graph.op[factor] != CONST:
+                if factor not in self.factors and graph.op[factor] != ops.CONST:
                     self.factors[factor] = self.size
                     self.kept.setdefault(factor, []).append((self.size, 0))
                     self.size += 1
@@ -111,7 +112,7 @@ class SuperwordCode:
 
     def _splat(self, factor: int) -> str:
         """A scalar in all lanes."""
-        if self._graph.op[factor] == CONST:
+        if self._graph.op[factor] == ops.CONST:
             return self._w.constant(self._graph.value[factor])
         at = self._memory.factors[factor]
         return self._w.splat(self._code.load(self._at, at, self._w.dtype))

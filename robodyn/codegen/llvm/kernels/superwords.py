@@ -26,7 +26,8 @@ from robodyn.codegen.llvm.kernels.sums import (
 )
 from robodyn.codegen.llvm.target.target import Target
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.graph import INPUT, Graph, Program
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Graph, Program
 
 Lanes = tuple[Lane, ...]
 
@@ -122,7 +123,7 @@ def _rows(program: Program, lanes: int) -> Iterator[Lanes]:
             width, count = port.shape[-1], port.size // port.shape[-1]
             for k in range(width):
                 edges = results[first + k : first + port.size : width]
-                if 2 * sum(graph.op[edge >> 1] > INPUT for edge in edges) > count:
+                if 2 * sum(graph.op[edge >> 1] > ops.INPUT for edge in edges) > count:
                     matrices.setdefault(count, []).append([as_lane(graph, x) for x in edges])
         first += port.size
     taken: set[int] = set()

@@ -87,7 +87,7 @@ class Tracer:
     def slopes(self, program: Program, by: str, **given: Sequence[Number]) -> list[list[Number]]:
         """The same of its derivatives by an input, a row for each result; those by q along v."""
         found, rows = self.results(jacobian(program, by), **given), len(program.results)
-        columns = len(found) // max(rows, 1)  # a robot may have no speeds
+        columns = len(found) // max(rows, 1)  # a robot without joints has none
         return [found[columns * k : columns * (k + 1)] for k in range(rows)]
 
     def add(self, port: Port) -> None:

@@ -6,22 +6,16 @@ for type checkers; nothing else knows them by name.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
+from robodyn.registry import constants
 
 __all__ = ["KINDS"]
 
 
-def _found() -> dict[str, SensorKind]:
-    """The kinds of all files of this folder, by name."""
-    names = (f.name for f in pkgutil.iter_modules(__path__) if not f.ispkg)
-    files = (importlib.import_module(f"{__name__}.{name}") for name in names)
-    return {kind.name: kind for file in files for kind in file.KINDS}
-
-
 #: Name -> kind.
-KINDS: Mapping[str, SensorKind] = MappingProxyType(_found())
+KINDS: Mapping[str, SensorKind] = MappingProxyType(
+    {kind.name: kind for of_file in constants(__name__, "KINDS").values() for kind in of_file}
+)

@@ -10,20 +10,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    LQR,
-    ComputedTorque,
-    Filtered,
-    GravityCompensation,
-    Impedance,
-    JointPD,
-    PassivityBased,
-    PointToPoint,
-    RateLimited,
-    Sampled,
-    Saturated,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.errors import ShapeError
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.control import compile_controller
@@ -49,21 +36,21 @@ def run(arm, controller, step=1e-3):
 
 
 def wave():
-    return SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
+    return rc.SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
 
 
 def of_the_library(arm):
-    torque, frame = ComputedTorque(arm, wave()), arm.frame_names[-1]
+    torque, frame = rc.ComputedTorque(arm, wave()), arm.frame_names[-1]
     yield torque
-    yield GravityCompensation(arm)
-    yield JointPD(arm, PointToPoint(Q0, Q0 + 0.1, 0.5), 10.0, 1.0)
-    yield PassivityBased(arm, wave(), 5.0)
-    yield LQR(arm, np.zeros(2))
-    yield Impedance(arm, frame, lambda t: wave()(t), 1.0, 1.0, components=(0, 2))
-    for inner in (torque, JointPD(arm, lambda t: wave()(t), 10.0, 1.0)):
-        yield Filtered(inner, 100.0)
-        yield RateLimited(inner, 1e3)
-        yield Saturated(inner, 5.0)
+    yield rc.GravityCompensation(arm)
+    yield rc.JointPD(arm, rc.PointToPoint(Q0, Q0 + 0.1, 0.5), 10.0, 1.0)
+    yield rc.PassivityBased(arm, wave(), 5.0)
+    yield rc.LQR(arm, np.zeros(2))
+    yield rc.Impedance(arm, frame, lambda t: wave()(t), 1.0, 1.0, components=(0, 2))
+    for inner in (torque, rc.JointPD(arm, lambda t: wave()(t), 10.0, 1.0)):
+        yield rc.Filtered(inner, 100.0)
+        yield rc.RateLimited(inner, 1e3)
+        yield rc.Saturated(inner, 5.0)
 
 
 def test_controllers_of_the_library_are_traced_once(arm, traces):
@@ -78,10 +65,10 @@ def test_controllers_of_the_library_are_traced_once(arm, traces):
 def test_gains_that_were_changed_are_seen(arm):
     """By an array of the reference, by an attribute, and by an object that takes its place."""
     reference = wave()
-    controller = JointPD(arm, reference, 10.0, 1.0)
+    controller = rc.JointPD(arm, reference, 10.0, 1.0)
     before = run(arm, controller)
     reference.amplitude[:] = 0.4
-    expected = run(arm, JointPD(arm, dataclasses.replace(reference), 10.0, 1.0))
+    expected = run(arm, rc.JointPD(arm, dataclasses.replace(reference), 10.0, 1.0))
     assert abs(expected.tau - before.tau).max() > 1e-3
     np.testing.assert_allclose(run(arm, controller).tau, expected.tau, rtol=0, atol=1e-12)
     object.__setattr__(controller, "reference", wave())
@@ -99,7 +86,7 @@ def test_an_equal_object_in_place_of_another_is_told_apart(arm):
             return self.at, np.zeros(2), np.zeros(2)
 
     first, second = Table(), Table()
-    controller = JointPD(arm, first, 10.0, 1.0)
+    controller = rc.JointPD(arm, first, 10.0, 1.0)
     before = run(arm, controller)
     object.__setattr__(controller, "reference", second)
     first.at += 1.0
@@ -110,13 +97,13 @@ def test_an_equal_object_in_place_of_another_is_told_apart(arm):
 
 def test_a_reference_with_other_shapes_is_seen(arm):
     found = {"at": Q0}
-    controller = JointPD(arm, lambda t: (found["at"], 0.0, 0.0), 10.0, 1.0)
+    controller = rc.JointPD(arm, lambda t: (found["at"], 0.0, 0.0), 10.0, 1.0)
     run(arm, controller)
     found["at"] = np.zeros(3)
     with pytest.raises(ShapeError, match="positions of shape"):
         run(arm, controller)
     found["at"] = Q0 + 0.5
-    other = JointPD(arm, lambda t: (Q0 + 0.5, 0.0, 0.0), 10.0, 1.0)
+    other = rc.JointPD(arm, lambda t: (Q0 + 0.5, 0.0, 0.0), 10.0, 1.0)
     np.testing.assert_allclose(run(arm, controller).tau, run(arm, other).tau, rtol=0, atol=1e-12)
 
 
@@ -134,7 +121,7 @@ class Global:
         return -GAIN * v
 
 
-class Attribute(JointPD):
+class Attribute(rc.JointPD):
     factor = 1.0
 
     def __call__(self, t, q, v):
@@ -144,7 +131,7 @@ class Attribute(JointPD):
 def test_what_others_wrote_is_traced_each_time(arm, traces, monkeypatch):
     """It may read what nobody knows: a global variable, an attribute of its class."""
     own = Attribute(arm, wave(), 10.0, 1.0)
-    for controller in (Global(), own, Filtered(Global(), 100.0), Saturated(own, 1e3)):
+    for controller in (Global(), own, rc.Filtered(Global(), 100.0), rc.Saturated(own, 1e3)):
         assert contents(controller, same=True) is None
         before = run(arm, controller)
         with monkeypatch.context() as patch:
@@ -156,15 +143,15 @@ def test_what_others_wrote_is_traced_each_time(arm, traces, monkeypatch):
 
 
 def test_the_times_of_samples_count_where_they_are_asked_for(arm):
-    controller = Sampled(ComputedTorque(arm, wave()), 0.004, delay=0.003)
+    controller = rc.Sampled(rc.ComputedTorque(arm, wave()), 0.004, delay=0.003)
     for step in (1e-3, 2e-3, 1e-3):
-        expected = run(arm, Sampled(ComputedTorque(arm, wave()), 0.004, delay=0.003), step)
+        expected = run(arm, rc.Sampled(rc.ComputedTorque(arm, wave()), 0.004, delay=0.003), step)
         np.testing.assert_allclose(run(arm, controller, step).tau, expected.tau, rtol=0, atol=1e-12)
 
 
 def test_controllers_go_with_their_robot():
     robot = rd.load("double_pendulum")
-    run(robot, controller := ComputedTorque(robot, wave()))
+    run(robot, controller := rc.ComputedTorque(robot, wave()))
     gone = weakref.ref(robot), weakref.ref(controller)
     del robot, controller
     gc.collect()

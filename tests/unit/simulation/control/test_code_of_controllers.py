@@ -6,29 +6,25 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import controllers as rc
 from robodyn.codegen import constants_as_inputs
 from robodyn.codegen.constants_as_inputs import ConstantsAsInputs
-from robodyn.controllers import (
-    ComputedTorque,
-    Filtered,
-    JointPD,
-    OperationalSpace,
-    RateLimited,
-    Saturated,
-    SineReference,
-)
 from robodyn.simulation.control import compiled_controller as law_code
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import by_precision, inputs, sqrt
 
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
-WAVE = SineReference(START, 0.1 * np.ones(6), 2.0 * np.ones(6))
+WAVE = rc.SineReference(START, 0.1 * np.ones(6), 2.0 * np.ones(6))
 
 MAKE = {
-    "joints": lambda r, k: JointPD(r, WAVE, stiffness=100.0 + k, damping=7.0 + k * np.arange(6.0)),
-    "model": lambda r, k: Saturated(ComputedTorque(r, WAVE, stiffness=30.0 + k), 50.0 + k),
-    "frame": lambda r, k: OperationalSpace(r, "flange", WAVE, stiffness=200.0 + k),
-    "memory": lambda r, k: RateLimited(Filtered(JointPD(r, WAVE, 90.0 + k, 9.0), 100.0), 1e3 * k),
+    "joints": lambda r, k: rc.JointPD(
+        r, WAVE, stiffness=100.0 + k, damping=7.0 + k * np.arange(6.0)
+    ),
+    "model": lambda r, k: rc.Saturated(rc.ComputedTorque(r, WAVE, stiffness=30.0 + k), 50.0 + k),
+    "frame": lambda r, k: rc.OperationalSpace(r, "flange", WAVE, stiffness=200.0 + k),
+    "memory": lambda r, k: rc.RateLimited(
+        rc.Filtered(rc.JointPD(r, WAVE, 90.0 + k, 9.0), 100.0), 1e3 * k
+    ),
 }
 
 
@@ -101,7 +97,7 @@ def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
     monkeypatch.setattr(constants_as_inputs, "MOST", most)
     payloads = [rd.Inertia.from_matrix(m, (0, 0, 0.1), np.eye(3) * m) for m in (1.0, 2.0, 3.0)]
     models = [puma.with_(payload={"link6": x}) for x in payloads]
-    runs = motions(puma, [ComputedTorque(model, WAVE) for model in models])
+    runs = motions(puma, [rc.ComputedTorque(model, WAVE) for model in models])
     assert len(made) == (3 if most == 1 else 2)
     light, medium, heavy = (run.tau[-1] for run in runs)
     assert np.abs(light - medium).max() > 0.1 and np.abs(medium - heavy).max() > 0.1

@@ -7,18 +7,7 @@ import pytest
 from support.bundled import bundled
 
 import robodyn as rd
-from robodyn.controllers import (
-    Adaptive,
-    ComputedTorque,
-    DisturbanceObserver,
-    Filtered,
-    JointPD,
-    PassivityBased,
-    RateLimited,
-    Sampled,
-    Saturated,
-    SineReference,
-)
+from robodyn import controllers as rc
 from robodyn.errors import ShapeError
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
@@ -38,22 +27,24 @@ def arm():
 
 
 def wave(robot):
-    return SineReference(Q0, 0.2 * np.ones(2), np.array([2.0, 3.0]))
+    return rc.SineReference(Q0, 0.2 * np.ones(2), np.array([2.0, 3.0]))
 
 
 CONTROLLERS = {
     "none": lambda r, c: c,
-    "filter": lambda r, c: Filtered(c, 200.0, order=3),
-    "observer": lambda r, c: DisturbanceObserver(c, 30.0),
-    "adaptive": lambda r, c: Adaptive(PassivityBased(r, wave(r), 20.0), ["lower.m"], 0.1),
-    "sampled and late": lambda r, c: Sampled(RateLimited(c, 300.0), 0.003, delay=0.002),
-    "nested": lambda r, c: Saturated(Filtered(RateLimited(c, 900.0, start=0.0), 300.0), 40.0),
+    "filter": lambda r, c: rc.Filtered(c, 200.0, order=3),
+    "observer": lambda r, c: rc.DisturbanceObserver(c, 30.0),
+    "adaptive": lambda r, c: rc.Adaptive(rc.PassivityBased(r, wave(r), 20.0), ["lower.m"], 0.1),
+    "sampled and late": lambda r, c: rc.Sampled(rc.RateLimited(c, 300.0), 0.003, delay=0.002),
+    "nested": lambda r, c: rc.Saturated(
+        rc.Filtered(rc.RateLimited(c, 900.0, start=0.0), 300.0), 40.0
+    ),
 }
 
 
 @pytest.fixture(params=CONTROLLERS)
 def controller(request, arm):
-    return CONTROLLERS[request.param](arm, ComputedTorque(arm, wave(arm)))
+    return CONTROLLERS[request.param](arm, rc.ComputedTorque(arm, wave(arm)))
 
 
 def by_machine_code(arm, controller):
@@ -124,8 +115,8 @@ def test_a_state_stands_in_a_row_and_comes_back(arm, controller):
 
 
 def test_a_controller_without_a_state_has_none_in_machine_code(arm):
-    pd = JointPD(arm, wave(arm), 30.0, 3.0)
-    for plain in (pd, Saturated(pd, 5.0)):
+    pd = rc.JointPD(arm, wave(arm), 30.0, 3.0)
+    for plain in (pd, rc.Saturated(pd, 5.0)):
         compiled = compile_controller(arm, plain, gains_as_inputs=False)
         assert compiled.state_size == 0 and compiled.is_function and not compiled.layout.recorded
         np.testing.assert_array_equal(compiled(0.3, Q0, Q0), compiled.function(Q0, Q0, 0.3))

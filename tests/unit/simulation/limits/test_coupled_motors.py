@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import (
-    JointPD,
-    PointToPoint,
-    QuadraticCost,
-    Saturated,
-    Stretched,
-    TimeOptimal,
-    iterative_lqr,
-)
+from robodyn import controllers as rc
 from robodyn.errors import EnergyWarning, LimitWarning
 from robodyn.exporting.unit.contents import unit_of
 from robodyn.simulation.control.running_controller import RunningController
@@ -65,7 +57,7 @@ def test_torques_are_cut_at_motors():
 def test_a_simulation_cuts_torques_at_motors(controlled):
     """Whether a controller is asked by Python, or is machine code."""
     made, far = robot(), np.array([2.0, -1.0])
-    law = JointPD(made, PointToPoint(0.0 * far, far, 1.0), stiffness=5000.0, damping=50.0)
+    law = rc.JointPD(made, rc.PointToPoint(0.0 * far, far, 1.0), stiffness=5000.0, damping=50.0)
     controller = law if controlled else lambda t, q, v: law(t, q, v)
     options = {"duration": 0.1, "step": 1e-3, "q0": [0.5, -0.4]}
     run = rd.simulate(made, controller, limits="enforce", **options)
@@ -73,14 +65,16 @@ def test_a_simulation_cuts_torques_at_motors(controlled):
     np.testing.assert_allclose(run.tau, [cut(tau) for tau in wanted], rtol=1e-9, atol=1e-9)
     assert (np.abs(run.motor_torques).max(axis=0) <= np.array(LIMITS) * (1 + 1e-12)).all()
     assert np.abs(wanted - run.tau).max() > 1.0
-    saturated = rd.simulate(made, Saturated(law), limits="ignore", **options)
+    saturated = rd.simulate(made, rc.Saturated(law), limits="ignore", **options)
     np.testing.assert_allclose(saturated.q, run.q, rtol=0, atol=1e-9)
 
 
 def test_a_motion_without_end_cuts_torques_at_motors():
     """As the engine behind ROS continues it, with a controller that is machine code elsewhere."""
     made, start = robot(), np.array([0.5, -0.4])
-    law = JointPD(made, PointToPoint(0.0 * start, 0.0 * start, 1.0), stiffness=5000.0, damping=50.0)
+    law = rc.JointPD(
+        made, rc.PointToPoint(0.0 * start, 0.0 * start, 1.0), stiffness=5000.0, damping=50.0
+    )
     run = rd.simulate(made, law, duration=0.02, step=1e-3, q0=start, limits="enforce")
     stepper = Stepper(loads_on(made, Driven(2, {})), "rk4")
     state = 0.0, 1e-3, start, 0.0 * start
@@ -141,16 +135,16 @@ def test_a_joint_alone_has_the_torques_of_all_its_motors():
 
 def test_limits_of_one_joint_are_asked_for_where_there_are_none():
     made = robot()
-    cost = QuadraticCost(made, np.zeros(2))
+    cost = rc.QuadraticCost(made, np.zeros(2))
     with pytest.raises(rd.SettingsError, match=r"couples the motors of .*alone; give limits="):
-        iterative_lqr(made, cost, q0=np.zeros(2), duration=0.1, step=0.05)
+        rc.iterative_lqr(made, cost, q0=np.zeros(2), duration=0.1, step=0.05)
     locked = made.with_(locked={"elbow": 0.3})
     for bounds in (effort_bounds, own_effort_bounds):
         np.testing.assert_allclose(bounds(locked), [50.0], rtol=1e-15)
 
 
 FAR = np.array([0.4, -0.9])
-SLOW = PointToPoint(0.0 * FAR, FAR, 5.0)
+SLOW = rc.PointToPoint(0.0 * FAR, FAR, 5.0)
 
 
 @pytest.mark.parametrize("optimal", [False, True])
@@ -158,10 +152,10 @@ def test_a_timed_motion_takes_motors_to_their_limits(optimal):
     made = robot((0.5, 0.3))
     if optimal:
         pytest.importorskip("toppra")
-        quick = TimeOptimal(SLOW, 5.0, robot=made, points=60)
+        quick = rc.TimeOptimal(SLOW, 5.0, robot=made, points=60)
         length = quick.duration
     else:
-        quick = Stretched.within(SLOW, 5.0, robot=made)
+        quick = rc.Stretched.within(SLOW, 5.0, robot=made)
         length = 5.0 * quick.factor
     t = np.linspace(0.0, length, 400)
     q, v, a = (np.array(x) for x in zip(*map(quick, t.tolist()), strict=True))
@@ -172,9 +166,9 @@ def test_a_timed_motion_takes_motors_to_their_limits(optimal):
 def test_a_motor_that_is_too_weak_for_a_path_is_named():
     weak = robot((0.5, 1e-3))
     with pytest.raises(rd.PathError, match="the motor of joint 'elbow' takes") as raised:
-        Stretched.within(SLOW, 5.0, robot=weak)
+        rc.Stretched.within(SLOW, 5.0, robot=weak)
     assert raised.value.joint == "elbow"
-    own = Stretched.within(SLOW, 5.0, robot=weak, torque=20.0)  # in place of what motors have
+    own = rc.Stretched.within(SLOW, 5.0, robot=weak, torque=20.0)  # in place of what motors have
     assert own.factor < 1.0
 
 
