@@ -23,10 +23,10 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.changes.contacts import SUFFIX, contacts_of
 from robodyn.model.model import Model
 from robodyn.tasks.quadratic_program import FAR, least
-from robodyn.tolerances import JACOBIAN_RANK
+from robodyn.tolerances import CONTACT_FORCES_LEFT, JACOBIAN_RANK
 
-#: Part of the forces that may be left over, and weight of a broken cone beside squares of forces.
-LEFT_OVER, BROKEN = 1e-6, 1e6
+#: Weight of a broken cone beside squares of forces.
+BROKEN = 1.0e6
 
 
 class ContactForces(Mapping[str, Array]):
@@ -116,7 +116,10 @@ class ContactWrenches:
             first += len(carried)
             over = np.max(f @ cone(contact).T, axis=-1, initial=0.0)
             scale = np.abs(f[..., :3]).max(axis=-1, initial=0.0)
-            wrenches[link], broken[link] = f, np.where(over > LEFT_OVER * scale, over, 0.0)
+            wrenches[link], broken[link] = (
+                f,
+                np.where(over > CONTACT_FORCES_LEFT * scale, over, 0.0),
+            )
         return ContactForces(wrenches, broken)
 
     def columns(self, q: ArrayLike) -> FloatArray:
@@ -141,7 +144,7 @@ class ContactWrenches:
         """All unknowns of one state."""
         x, _, rank, _ = np.linalg.lstsq(A, wanted, rcond=JACOBIAN_RANK)
         left = float(np.abs(A @ x - wanted).max(initial=0.0))
-        if left > LEFT_OVER * max(1.0, float(np.abs(wanted).max(initial=0.0))):
+        if left > CONTACT_FORCES_LEFT * max(1.0, float(np.abs(wanted).max(initial=0.0))):
             raise ActuationError(
                 f"a and tau contradict each other: no forces in contacts and loops of "
                 f"{self._model.mechanism.name!r} make up the {left:.3g} (N m, N) that they leave"
