@@ -105,6 +105,7 @@ METHODS = {
     "actuation_matrix": "r.actuation_matrix(q)",
     "function": 'r.function("mass_matrix")',
     "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
+    "contact_forces": "held.contact_forces(q, zeros, zeros, inverse)",
     "velocity_for": "r.velocity_for(task, q, dt=0.01)",
 }
 
@@ -131,12 +132,16 @@ def arguments(robot: Any) -> dict[str, Any]:
     a = robot.consistent_acceleration(q, v, rng.uniform(-1.0, 1.0, robot.nv))
     names, link = robot.independent_joints, robot.link_names[-1]
     speeds = tuple(range(robot.joints[names[0]].v.start, robot.joints[names[0]].v.stop))
+    held = robot.with_(contacts={link: rd.Contact("grip")}, near=q)
     point, direction = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 0.5])
     J = robot.frame_jacobian(q, link, axes="world")
     offset = robot.frame_pose(q, link)[:3, :3] @ point
     moves = (J[:3] + np.cross(J[3:].T, offset).T) @ v
     return {
         "r": robot,
+        "held": held,
+        "zeros": np.zeros(robot.nv),
+        "inverse": robot.inverse_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv)),
         "measuring": robot.with_(sensors=[rd.Sensor("imu", at=link), rd.Sensor("momentum")]),
         "q": q,
         "v": v,

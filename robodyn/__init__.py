@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         Transmission,
         Winding,
     )
+    from robodyn.description.contact import Contact
     from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
     from robodyn.description.functions.force import Force
     from robodyn.description.task import Task
@@ -150,6 +151,7 @@ __all__ = [
     "Comparison",
     "CompliantStops",
     "Constraint",
+    "Contact",
     "Conversion",
     "Coupling",
     "Elastic",
@@ -267,6 +269,7 @@ _HOMES = {
     "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
     "robodyn.description": "Actuator Coupling Elastic Inertia Joint Limits Link Loop Mechanism "
     "Motor Pose Rotor Transmission Winding",
+    "robodyn.description.contact": "Contact",
     "robodyn.description.task": "Task",
     "robodyn.description.wrench": "Wrench",
     "robodyn.description.functions.explicit_loop": "ExplicitLoop Follower",

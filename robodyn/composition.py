@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from robodyn.closed_loops.dynamics.postures import Postures
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements
+    from robodyn.tasks.contact_forces import ContactWrenches
     from robodyn.tasks.task_postures import TaskPostures
     from robodyn.tasks.task_velocities import TaskVelocities
 
@@ -144,6 +145,13 @@ class Parts:
         self.parameters = Parameters(model, evaluator, self._regular_posture)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+
+    @cached_property
+    def contact_wrenches(self) -> ContactWrenches:
+        """Wrenches in contacts by choice."""
+        from robodyn.tasks.contact_forces import ContactWrenches
+
+        return ContactWrenches(self.model, self.evaluator, self.rows)
 
     @cached_property
     def task_velocities(self) -> TaskVelocities:

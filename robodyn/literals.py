@@ -20,6 +20,9 @@ Coordinates: TypeAlias = Literal["tree", "minimal"]
 #: Where frames of a table of Denavit and Hartenberg stand: behind their joint, or on its axis.
 DHConvention: TypeAlias = Literal["standard", "modified"]
 
+#: How a link touches another.
+ContactKind: TypeAlias = Literal["point", "line", "surface", "grip"]
+
 #: What a task is about, if not a frame.
 TaskQuantity: TypeAlias = Literal["center_of_mass", "posture", "momentum"]
 

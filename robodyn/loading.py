@@ -14,6 +14,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import by_name, named, numbers
 from robodyn.caller import warn
 from robodyn.description import Actuator, Inertia, Loop, Mechanism, Rotor, Transmission
+from robodyn.description.contact import Contact
 from robodyn.description.couplings import sides
 from robodyn.description.symbols import symbols_of
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
@@ -68,6 +69,7 @@ def load(
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
     constraints: Iterable[AnyConstraint] = (),
+    contacts: Mapping[str, Contact] | None = None,
     couplings: Iterable[AnyCoupling] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
     urdf: str | Path | None = None,
@@ -144,6 +146,8 @@ def load(
     constraints : iterable of Constraint, FrameConstraint or Rolling
         Constraints between joints, or between frames of links, in addition to loops; holonomic or
         not.
+    contacts : mapping of link name to Contact
+        Links that touch the world or another link as said, as constraints of their frames.
     couplings : iterable of Follower, ExplicitLoop or Coupling
         Joints that are functions of others, in addition to those of the file.
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
@@ -263,6 +267,7 @@ def load(
         symbols=symbols,
         couplings=couplings,
         constraints=constraints,
+        contacts=contacts,
         forces=forces or None,
         sensors=sensors or None,
         merge_hinges=merge_hinges,

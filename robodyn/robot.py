@@ -23,6 +23,7 @@ from robodyn.arrays import expect, generator, leading_axes, named, numbers, shap
 from robodyn.codegen import Function, making
 from robodyn.composition import Composition, Parts
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism, Transmission
+from robodyn.description.contact import Contact
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.task import Tasks
 from robodyn.equations.catalogue import QUANTITIES
@@ -47,6 +48,7 @@ from robodyn.literals import (
 )
 from robodyn.minimal.assembly import closing
 from robodyn.model.changes.changes import Changes
+from robodyn.model.changes.contacts import contacts_of
 from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
 from robodyn.model.changes.parameter_rows import NOT_BY_ROWS, refused_by_rows
 from robodyn.model.changes.springs import JointSpring
@@ -87,6 +89,7 @@ if TYPE_CHECKING:
         SteadyMotion,
     )
     from robodyn.state_space import StateSpace
+    from robodyn.tasks.contact_forces import ContactForces
     from robodyn.topology.augmented_bodies import AugmentedBodies
     from robodyn.topology.system_graph import SystemGraph
 
@@ -265,6 +268,7 @@ class Robot:
         parameters: Mapping[str, ArrayLike] | None = None,
         forces: Iterable[AnyForce] | None = None,
         constraints: Iterable[AnyConstraint] = (),
+        contacts: Mapping[str, Contact] | None = None,
         couplings: Iterable[AnyCoupling] = (),
         springs: Mapping[str, JointSpring] | Iterable[DescribedElement] = (),
         actuators: Mapping[str, Actuator] | None = None,
@@ -298,6 +302,8 @@ class Robot:
             In place of those that the robot has, `forces`.
         constraints : iterable of Constraint, FrameConstraint or Rolling
             In addition to those that the robot has.
+        contacts : mapping of link name to Contact, optional
+            In place of those that the robot has, `contacts`.
         couplings : iterable of Follower, ExplicitLoop or Coupling
             In addition to those that the robot has.
         springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
@@ -338,7 +344,7 @@ class Robot:
         ('shoulder',)
         """
         others = payload, locked, frames, parameters, actuators, springs, couplings, constraints
-        anew = forces is not None or sensors is not None
+        anew = not (forces is None and sensors is None and contacts is None)
         if not (anew or settings or stops or any(others)):
             return self
         changes = Changes(
@@ -350,6 +356,7 @@ class Robot:
             couplings=couplings,
             stops=stops,
             constraints=constraints,
+            contacts=contacts,
             forces=forces,
             sensors=sensors,
             locked=locked,
@@ -636,6 +643,18 @@ class Robot:
         -1.9
         """
         return self._model.setup.ground
+
+    @property
+    def contacts(self) -> Mapping[str, Contact]:
+        """Contacts by choice, by link; see `robodyn.Contact`.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> rd.load("satellite").contacts
+        {}
+        """
+        return contacts_of(self.mechanism)
 
     @property
     def forces(self) -> tuple[ForceLaw | InverseSquareGravity, ...]:
@@ -2973,6 +2992,60 @@ class Robot:
         roles = roles_without(self._model, a, controlled, tau, locked)
         find = self._now.joint_forces
         return find.at(q, v, a, joints, roles, wrenches=wrenches, base=base)
+
+    def contact_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+        *,
+        cones: bool = True,
+    ) -> ContactForces:
+        """Wrenches on the links that are in contact, `contacts`.
+
+        Where they are not determined they are those of least norm; with ``cones``, among those that
+        keep friction, push and leave the zero-moment point within the surface, if there are some.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        a : array_like, shape (..., nv), optional [rad/s^2, m/s^2]
+            Default: `forward_dynamics` with ``tau``.
+        tau : array_like, shape (..., nv), optional [N m, N]
+            Default: none.
+        cones : bool
+            Needs the extra ``qp`` where forces of least norm break a cone.
+
+        Returns
+        -------
+        forces : ContactForces
+            By link, shape (..., 6) [N, N m], about the origin of the contact frame in its axes.
+            ``.broken`` says by how much what is needed is more than a surface can give.
+
+        Raises
+        ------
+        SettingsError
+            Without contacts.
+        ActuationError
+            If ``a`` and ``tau`` contradict each other.
+        ShapeError, InconsistentStateError, SingularError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("satellite", base="floating", gravity=(0, 0, -9.81))
+        >>> standing = robot.with_(contacts={"bus": rd.Contact("surface", at=(0, 0, -0.5))})
+        >>> q, rest = standing.neutral(), [0.0] * standing.nv
+        >>> tau = standing.inverse_dynamics(q, rest, rest)
+        >>> forces = standing.contact_forces(q, rest, rest, tau)
+        >>> round(float(forces["bus"][2] / (9.81 * standing.total_mass)), 9)
+        1.0
+        """
+        tau = np.zeros(self.nv) if tau is None else tau
+        a = self.forward_dynamics(q, v, tau) if a is None else a
+        return self._now.contact_wrenches.solve(q, v, a, tau, cones)
 
     def measure(
         self,

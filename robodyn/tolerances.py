@@ -283,6 +283,8 @@ NORMAL_EQUATIONS = 1e-3
 MOVING_FRAME = 1e-8
 #: Singular values of a frame's Jacobian below this part of the largest do not count.
 JACOBIAN_RANK = 1e-9
+#: Part of the forces on all joints that contacts may leave: accelerations come from a solve.
+CONTACT_FORCES_LEFT = 1e-6
 #: The volume of rows of a frame's Jacobian, if they had length one, below which code leaves them to
 #: singular values: with more, half of the digits of single precision are left.
 FRAME_ROWS_APART = 1e-3

@@ -116,6 +116,9 @@ def test_methods_of_robots(which, name):
     if which == "linkage" and name in NOT_FOR_LINKAGES:
         with pytest.raises(rd.SettingsError, match="closed loops"):
             getattr(robot, name)(robot.neutral(), robot.link_names[-1])
+    elif name == "contact_forces":
+        with pytest.raises(rd.SettingsError, match="no contacts"):
+            robot.contact_forces(robot.neutral(), np.zeros(robot.nv))
     elif which != "tree" and name == "dh_table":
         with pytest.raises(rd.TopologyError, match="loop"):
             robot.dh_table()

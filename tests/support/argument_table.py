@@ -528,6 +528,13 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "dh_table.convention": Row("standard", w.choice),
         "dh_table.tip": Row(None, w.name),
         "tasks": Row(rd.Task(robot.neutral(), quantity="posture"), w.instance),
+        "contacts": Row(None, lambda good: [5, ANYTHING, "abc", {"nosuch": 5}, [1.0]]),
+        "Contact.kind": Row("point", w.choice),
+        "Contact.at": Row(None, lambda good: [5, ANYTHING, "abc", [1.0], np.zeros((4, 4))]),
+        "Contact.half_sizes": Row(None, lambda good: [ANYTHING, "abc", [1j], 0.1]),
+        "Contact.mu": Row(0.7, w.number),
+        "Contact.on": Row("world", lambda good: [5, ANYTHING, np.nan, [1.0], {}]),
+        "cones": Row(True, w.truth),
         "Task.target": Row(
             robot.neutral(), lambda good: ["abc", ANYTHING, [1j], [np.nan], [[1], 2]]
         ),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import number, one_name
+from robodyn.description.contact import Contact
 from robodyn.description.frame_argument import frame_argument
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions, expressions
 from robodyn.equations.loops.frame_functions import FrameFunction, MovingFrames, traced
@@ -47,6 +48,7 @@ class TracedFrameConstraint:
     poses (4, 4) [1, m]: Of A and B in their links; of frames that move there, the link frame.
     constants: Numbers of the kind.
     functions: The rows, where they are not those of a kind.
+    contact: What it was made of, if of a contact.
     """
 
     name: str
@@ -55,6 +57,7 @@ class TracedFrameConstraint:
     poses: tuple[FloatArray, FloatArray]
     constants: Mapping[str, float] = field(default_factory=dict)
     functions: ConstraintFunctions | None = None
+    contact: Contact | None = None
 
     #: Joints whose coordinates it is about: none.
     joints: tuple[str, ...] = ()

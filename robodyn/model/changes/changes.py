@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Inertia, Loop, Mechanism, Rotor, Transmission
+from robodyn.description.contact import Contact
 from robodyn.description.coupled_motors import with_transmissions
 from robodyn.description.symbols import with_symbols, with_whole_symbols
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.changes.contacts import with_contacts
 from robodyn.model.changes.edit import (
     with_actuators,
     with_frames,
@@ -70,6 +72,7 @@ class Changes:
     couplings: More joints that follow others.
     stops: Springs and dampers at the limits of joints that follow none.
     constraints: More constraints.
+    contacts: In place of all that there are; none, if it is empty.
     forces: In place of all that there are; none, if it is empty.
     sensors: In place of all that there are; none, if it is empty.
     merge_hinges: Three hinges through a point become a ball.
@@ -91,6 +94,7 @@ class Changes:
     couplings: Iterable[AnyCoupling] | None = None
     stops: CompliantStops | None = None
     constraints: Iterable[AnyConstraint] | None = None
+    contacts: Mapping[str, Contact] | None = None
     forces: Iterable[AnyForce] | None = None
     sensors: Iterable[AnySensor] | None = None
     merge_hinges: bool = False
@@ -173,6 +177,7 @@ STEPS: Mapping[str, tuple[Any, ...]] = {
     "couplings": (with_couplings_added,),
     "stops": (with_stops,),
     "constraints": (with_constraints, "floating"),
+    "contacts": (with_contacts,),
     "forces": (with_forces, "floating"),
     "sensors": (with_sensors, "floating"),
     "merge_hinges": (lambda mechanism, _: with_merged_hinges(mechanism),),
@@ -193,7 +198,7 @@ _KINDS: dict[str, type] = {
 }
 
 #: Fields of which an empty value is not the same as none.
-_IN_PLACE = ("forces", "sensors")
+_IN_PLACE = ("contacts", "forces", "sensors")
 
 
 def _taken(name: str, given: Any) -> Any:

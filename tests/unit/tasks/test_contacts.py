@@ -1,0 +1,206 @@
+"""Contacts by choice: against closed forms, joint wrenches and least squares."""
+
+import math
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.tasks.contact_forces import cone
+
+MASS, SIDE = 3.0, 0.2
+
+
+def _box(mu=0.7, kind="surface", **more):
+    """A cube of 0.4 m on the plane of the world, or elsewhere."""
+    J = MASS * (2 * SIDE) ** 2 / 6
+    links = rd.Link("box", rd.Inertia(MASS, ixx=J, iyy=J, izz=J))
+    robot = rd.load(rd.Mechanism("box", (links,)), base="floating")
+    if kind != "grip":
+        more.setdefault("half_sizes", {"point": None, "line": SIDE, "surface": (SIDE, SIDE)}[kind])
+    return robot.with_(contacts={"box": rd.Contact(kind, at=(0, 0, -SIDE), mu=mu, **more)})
+
+
+def _slope(angle):
+    X = np.eye(4)
+    X[:3, :3] = [
+        [math.cos(angle), 0, math.sin(angle)],
+        [0, 1, 0],
+        [-math.sin(angle), 0, math.cos(angle)],
+    ]
+    return X
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("point", 3), ("line", 5), ("surface", 6), ("grip", 6)])
+def test_each_kind_takes_its_freedoms(kind, rows):
+    robot = _box(kind=kind)
+    assert robot.dof == 6 - rows and len(robot.constraint_names) == rows
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    a = robot.forward_dynamics(q, rest, rest)
+    J = robot.frame_jacobian(q, "box contact", axes="body")
+    held = {"point": (0, 1, 2), "line": (0, 1, 2, 4, 5)}.get(kind, range(6))
+    np.testing.assert_allclose((J @ a)[list(held)], 0.0, atol=1e-12)
+
+
+def test_a_box_on_a_slope():
+    angle, mu = 0.4, 0.3
+    robot = _box(mu=mu, on=("world", _slope(angle)))
+    q, rest = robot.neutral(), np.zeros(6)
+    forces = robot.contact_forces(q, rest)
+    weight = MASS * 9.81
+    along, across = -weight * math.sin(angle), weight * math.cos(angle)
+    turned = robot.frame_pose(q, "box")[:3, :3].T @ _slope(angle)[:3, :3]
+    f = forces["box"].copy()
+    f[:3], f[3:] = turned.T @ f[:3], turned.T @ f[3:]
+    expected = [along, 0, across, 0, along * SIDE, 0]
+    np.testing.assert_allclose(f, expected, atol=1e-9)
+    slides = max(np.abs(forces["box"][:2])) - mu / math.sqrt(2) * across
+    assert forces.broken["box"] >= slides > 0
+    np.testing.assert_allclose(
+        forces["box"], robot.joint_wrenches(q, rest)["box contact"], atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("kind", ["line", "surface"])
+def test_the_cone_of_a_rectangle_is_that_of_forces_in_its_corners(kind):
+    """[Caron, Pham, Nakamura 2015], against wrenches that four points with friction can give."""
+    contact = rd.Contact(kind, half_sizes=(0.1, 0.05) if kind == "surface" else 0.1, mu=0.6)
+    rng = np.random.default_rng(0)
+    C, mu = cone(contact), 0.6 / math.sqrt(2)
+    x, y = contact.sizes
+    corners = [(i * x, j * y, 0.0) for i in (1, -1) for j in (1, -1)]
+    for _ in range(200):
+        total = np.zeros(6)
+        for p in corners:
+            n = rng.uniform(0, 1)
+            f = np.array([*rng.uniform(-mu * n, mu * n, 2), n])
+            total += [*f, *np.cross(p, f)]
+        assert (C @ total <= 1e-12).all()
+    for extreme in ([0, 0, -1, 0, 0, 0], [0.5, 0, 1, 0, 0, 0], [0, 0, 1, 0, 1.1 * x, 0]):
+        assert (C @ np.array(extreme, float) > 0).any()
+    # friction at its limit along x leaves no moment about z
+    assert (C @ np.array([mu, 0, 1, 0, 0, 0.05]) > 0).any() or kind == "line"
+
+
+def _held(mu=0.7):
+    """Two arms of one body hold on to the ground: more forces than rows that they need."""
+    robot = rd.load("dual_arm", base="floating")
+    q = robot.neutral()
+    contacts = {}
+    for hand in ("left_grasp", "right_grasp"):
+        plane = np.eye(4)
+        plane[2, 3] = robot.frame_pose(q, hand)[2, 3]
+        X = robot.frame_pose(q, hand)
+        at = np.eye(4)
+        at[:3, :3] = X[:3, :3].T  # z of the contact frame is up
+        contacts[hand] = rd.Contact("point", at=at, mu=mu, on=("world", plane))
+    return robot.with_(contacts=contacts, near=q), q
+
+
+def test_forces_of_several_contacts_are_those_of_least_norm():
+    robot, q = _held()
+    rest = np.zeros(robot.nv)
+    robot = robot.with_(contacts={x: rd.Contact("grip") for x in robot.contacts}, near=q)
+    tau = robot.inverse_dynamics(q, rest, rest)
+    a = robot.forward_dynamics(q, rest, tau)
+    forces = robot.contact_forces(q, rest, a, tau)
+    A = np.concatenate(
+        [robot.frame_jacobian(q, f"{x} contact", axes="body") for x in robot.contacts]
+    ).T
+    wanted = robot.mass_matrix(q) @ a + robot.bias_forces(q, rest) - tau
+    expected = np.linalg.pinv(A) @ wanted
+    np.testing.assert_allclose(np.concatenate([*forces.values()]), expected, atol=1e-7)
+
+
+def test_friction_cones_are_kept_where_they_can_be():
+    """Squeezed feet: least norm needs friction that a push of both against each other gives."""
+    robot, q = _held(mu=0.9)
+    rest = np.zeros(robot.nv)
+    up = robot.integrate(q, rest)
+    tau = np.zeros(robot.nv)
+    a = robot.forward_dynamics(up, rest, tau)
+    for cones in (False, True):
+        forces = robot.contact_forces(up, rest, a, tau, cones=cones)
+        total = sum(
+            robot.frame_jacobian(up, f"{x} contact", axes="body")[:3].T @ f[:3]
+            for x, f in forces.items()
+        )
+        wanted = robot.mass_matrix(up) @ a + robot.bias_forces(up, rest) - tau
+        np.testing.assert_allclose(total, wanted, atol=1e-6 * np.abs(wanted).max())
+
+
+def test_states_in_batches_are_one_by_one():
+    robot = _box()
+    q, rest = robot.neutral(), np.zeros(6)
+    tau = np.random.default_rng(0).normal(size=(3, 6))
+    forces = robot.contact_forces(np.tile(q, (3, 1)), np.zeros((3, 6)), None, tau)
+    for k in range(3):
+        one = robot.contact_forces(q, rest, None, tau[k])
+        np.testing.assert_allclose(forces["box"][k], one["box"], atol=1e-12)
+
+
+def test_contacts_replace_and_end():
+    robot = _box()
+    moved = robot.with_(contacts={"box": rd.Contact("point")})
+    assert (robot.dof, moved.dof, robot.with_(contacts={}).dof) == (0, 3, 6)
+    assert [x.kind for x in moved.contacts.values()] == ["point"]
+    assert robot.with_(contacts={}).link_names == ("box",)
+
+
+def test_a_link_on_a_moving_link():
+    """A grip between two links of an arm, against the same as a loop that welds them."""
+    robot = rd.load("puma560", base="floating")
+    first, last = robot.link_names[2], robot.link_names[-1]
+    gripped = robot.with_(contacts={last: rd.Contact("grip", on=first)})
+    q = robot.random(1)
+    assert gripped.mobility(q) == gripped.nv - np.linalg.matrix_rank(
+        robot.frame_jacobian(q, last, relative_to=first), tol=1e-9
+    )
+
+
+def test_a_box_that_falls_sticks_where_it_lands():
+    free = _box().with_(contacts={})
+    standing = rd.Contact("surface", at=(0, 0, -SIDE))
+    q0 = np.array([0, 0, SIDE + 0.1, 0, 0, 0, 1.0])
+    landing = rd.Event(
+        lambda t, q, v: q[2] - SIDE,
+        name="landing",
+        then=rd.events.become(free.with_(contacts={"box": standing})),
+        direction=-1,
+    )
+    run = rd.simulate(free, q0=q0, v0=[0.2, 0, 0, 0, 0, 0], duration=0.3, events=[landing])
+    assert abs(run.v[-1]).max() < 1e-9
+    assert run.q[-1, 2] == pytest.approx(SIDE, abs=1e-9)
+    assert run.q[-1, 0] == pytest.approx(0.2 * math.sqrt(2 * 0.1 / 9.81), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"kind": "flat"}, rd.UnknownNameError, "surface"),
+        ({"mu": -0.1}, rd.SettingsError, "mu is -0.1"),
+        ({"kind": "surface", "half_sizes": (0.1, 0.0)}, rd.ShapeError, "positive"),
+        ({"kind": "line", "half_sizes": (0.1, 0.1)}, rd.ShapeError, "expected one length"),
+        ({"kind": "point", "half_sizes": 0.1}, rd.SettingsError, "no half_sizes"),
+        ({"at": np.zeros((4, 4))}, rd.ShapeError, "contact frame"),
+    ],
+)
+def test_what_is_no_contact_is_refused(given, error, said):
+    with pytest.raises(error, match=said):
+        rd.Contact(**given)
+
+
+def test_what_contradicts_is_told():
+    robot = _box()
+    q, rest = robot.neutral(), np.zeros(6)
+    with pytest.raises(rd.UnknownNameError, match="bag"):
+        robot.with_(contacts={"bag": rd.Contact()})
+    with pytest.raises(rd.UnknownNameError, match="table"):
+        robot.with_(contacts={"box": rd.Contact(on="table")})
+    with pytest.raises(rd.SettingsError, match="no contacts"):
+        rd.load("puma560").contact_forces(np.zeros(6), np.zeros(6))
+    point = robot.with_(contacts={"box": rd.Contact("point", at=(0, 0, -SIDE))})
+    with pytest.raises(rd.ActuationError, match="contradict"):
+        point.contact_forces(q, rest, np.array([0, 0, 0, 1.0, 0, 0]), rest)
+    with pytest.raises(rd.InconsistentStateError):
+        robot.contact_forces(robot.integrate(q, [0, 0, 0.1, 0, 0, 0]), rest)
