@@ -155,7 +155,8 @@ def rehearse(
         way.
     """
     robot, bounds = names.robot, bounds_of(names.robot)
-    others = [x for x in bounds.others if x.name not in names.names]
+    limited = (*bounds.positions, *bounds.velocities)
+    others = [x for x, _ in limited if x.name not in names.names]
     if not driven or not (others or (robot.nc and bounds.ranges["position"])):
         return
     rank = int(robot.loop_rank(q).rank) if robot.nc else 0

@@ -108,7 +108,7 @@ class Audit:
         bounds = bounds_of(self._robot)
         own = bounds.ranges["position"]
         beyond = own is not None and passed_edges(motion.latest_positions(done), own.edges)
-        return bool(beyond) or any(joint.position_limits for joint in bounds.others)
+        return bool(beyond or bounds.positions)
 
     def _look(self) -> AtLimit | None:
         """Look at the steps that wait."""
