@@ -106,6 +106,7 @@ METHODS = {
     "function": 'r.function("mass_matrix")',
     "inverse_kinematics": "r.inverse_kinematics({link: pose}, q0=q)",
     "contact_forces": "held.contact_forces(q, zeros, zeros, inverse)",
+    "acceleration_for": "r.acceleration_for(task, q, zeros, limits=False)",
     "velocity_for": "r.velocity_for(task, q, dt=0.01)",
 }
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from robodyn.impacts.impact_dynamics import ImpactDynamics
     from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements
     from robodyn.tasks.contact_forces import ContactWrenches
+    from robodyn.tasks.task_accelerations import TaskAccelerations
     from robodyn.tasks.task_postures import TaskPostures
     from robodyn.tasks.task_velocities import TaskVelocities
 
@@ -152,6 +153,14 @@ class Parts:
         from robodyn.tasks.contact_forces import ContactWrenches
 
         return ContactWrenches(self.model, self.evaluator, self.rows)
+
+    @cached_property
+    def task_accelerations(self) -> TaskAccelerations:
+        """Whole-body inverse dynamics."""
+        from robodyn.tasks.task_accelerations import TaskAccelerations
+
+        own = self.model, self.evaluator, self.postures
+        return TaskAccelerations(*own, self.task_velocities, self.contact_wrenches)
 
     @cached_property
     def task_velocities(self) -> TaskVelocities:

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     )
     from robodyn.state_space import StateSpace
     from robodyn.tasks.contact_forces import ContactForces
+    from robodyn.tasks.task_accelerations import TaskDynamics
     from robodyn.topology.augmented_bodies import AugmentedBodies
     from robodyn.topology.system_graph import SystemGraph
 
@@ -2773,6 +2774,62 @@ class Robot:
         self._posed()
         part = self._now.task_velocities
         return part.solve(tasks, q, dt, limits, locked, damping)
+
+    def acceleration_for(
+        self,
+        tasks: Tasks,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        limits: bool = True,
+        stiffness: float = 100.0,
+        damping: float | None = None,
+    ) -> TaskDynamics:
+        """Accelerations, motor forces and contact forces that bring tasks about.
+
+        Each task wants the acceleration ``gain (stiffness e - damping J v)``, a momentum the rate
+        ``gain sqrt(stiffness) (target - momentum)``. The least of the weighted squares of what is
+        missed is found with loops and contacts kept, motors within their limits, and contact forces
+        within the wrench cones of their surfaces [Del Prete, Mansard, 2016]. Needs the extra
+        ``qp``.
+
+        Parameters
+        ----------
+        tasks : Task, or iterable of Task
+        q : array_like, shape (nq,) [rad, m]
+        v : array_like, shape (nv,) [rad/s, m/s]
+        limits : bool
+            Keep forces of motors within the limits of joints and motors.
+        stiffness : float [1/s^2]
+        damping : float, optional [1/s]
+            Default: ``2 sqrt(stiffness)``, with which errors vanish without oscillation.
+
+        Returns
+        -------
+        dynamics : TaskDynamics
+            ``.a``, ``.tau``, ``.motor_forces``, ``.contact_forces`` and ``.residuals``.
+
+        Raises
+        ------
+        ShapeError, SettingsError, UnknownNameError
+        ActuationError
+            If no forces within limits and cones hold the robot.
+        MissingExtraError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> q, v = [0.3, 0.9], [0.0, 0.0]
+        >>> tip = robot.frame_pose(q, "tip")[:3, 3] + [0.01, 0.0, 0.0]
+        >>> found = robot.acceleration_for(rd.Task(tip, frame="tip", components=(0, 2)), q, v)
+        >>> A = robot.frame_acceleration(q, v, found.a, "tip", axes="world")
+        >>> (A[[0, 2]].round(3) + 0.0).tolist()
+        [1.0, 0.0]
+        """
+        self._posed(forces=True)
+        part = self._now.task_accelerations
+        return part.solve(tasks, q, v, limits, stiffness, damping)
 
     def operational_inertia(
         self,

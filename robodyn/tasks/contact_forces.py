@@ -82,22 +82,31 @@ def cone(contact: Contact) -> FloatArray:
     return np.array(rows)
 
 
+def cones_of(contacts: Mapping[str, Contact], unknowns: int) -> FloatArray:
+    """Rows of the cones of contacts, one after the other, of the components of all wrenches."""
+    blocks = [cone(x)[:, CARRIED[x.kind]] for x in contacts.values()]
+    C = np.zeros((sum(map(len, blocks)), unknowns))
+    row = column = 0
+    for block in blocks:
+        C[row : row + len(block), column : column + block.shape[1]] = block
+        row, column = row + len(block), column + block.shape[1]
+    return C
+
+
 class ContactWrenches:
     """Wrenches in the contacts of one robot."""
 
     def __init__(self, model: Model, evaluator: Evaluator, rows: ConstraintRows) -> None:
         self._model, self._evaluator, self._rows = model, evaluator, rows
         self.contacts = contacts_of(model.mechanism)
-        if not self.contacts:
-            raise SettingsError(
-                f"{model.mechanism.name!r} has no contacts: give some by with_(contacts=) or load"
-            )
 
     def solve(
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike, cones: bool
     ) -> ContactForces:
         """Wrenches by link; arguments as of `Robot.contact_forces`."""
         name, nv = self._model.mechanism.name, self._model.bodies.nv
+        if not self.contacts:
+            raise SettingsError(f"{name!r} has no contacts: give some by with_(contacts=) or load")
         a, tau = checked("a", a, nv, of=name), checked("tau", tau, nv, of=name)
         M = self._evaluator.call("mass_matrix", (q,))
         h = self._evaluator.call("bias_forces", (q, v))
@@ -106,20 +115,20 @@ class ContactWrenches:
         batch = wanted.shape[:-1]
         A = np.broadcast_to(A, (*batch, *A.shape[-2:])).reshape(-1, *A.shape[-2:])
         each = [self._one(A[k], row, cones) for k, row in enumerate(wanted.reshape(-1, nv))]
+        return self.by_link(np.reshape(each, (*batch, A.shape[-1])))
+
+    def by_link(self, x: FloatArray) -> ContactForces:
+        """The components of all wrenches, shape (..., n), by link."""
         wrenches, broken, first = {}, {}, 0
         for link, contact in self.contacts.items():
             carried = list(CARRIED[contact.kind])
-            f = np.zeros((*batch, 6))
-            f[..., carried] = np.reshape(
-                [x[first : first + len(carried)] for x in each], (*batch, len(carried))
-            )
+            f = np.zeros((*x.shape[:-1], 6))
+            f[..., carried] = x[..., first : first + len(carried)]
             first += len(carried)
             over = np.max(f @ cone(contact).T, axis=-1, initial=0.0)
             scale = np.abs(f[..., :3]).max(axis=-1, initial=0.0)
-            wrenches[link], broken[link] = (
-                f,
-                np.where(over > CONTACT_FORCES_LEFT * scale, over, 0.0),
-            )
+            wrenches[link] = f
+            broken[link] = np.where(over > CONTACT_FORCES_LEFT * scale, over, 0.0)
         return ContactForces(wrenches, broken)
 
     def columns(self, q: ArrayLike) -> FloatArray:
@@ -149,19 +158,13 @@ class ContactWrenches:
                 f"a and tau contradict each other: no forces in contacts and loops of "
                 f"{self._model.mechanism.name!r} make up the {left:.3g} (N m, N) that they leave"
             )
-        rows = [cone(contact) for contact in self.contacts.values()]
-        carried = [list(CARRIED[contact.kind]) for contact in self.contacts.values()]
-        C = np.zeros((sum(map(len, rows)), len(x)))
-        S = np.zeros((len(C), len(rows)))
-        first = at = 0
-        for k, (own, components) in enumerate(zip(rows, carried, strict=True)):
-            C[first : first + len(own), at : at + len(components)] = own[:, components]
-            S[first : first + len(own), k] = 1.0
-            first, at = first + len(own), at + len(components)
+        C = cones_of(self.contacts, len(x))
+        of_links = [len(cone(contact)) for contact in self.contacts.values()]
+        S = np.repeat(np.eye(len(of_links)), of_links, axis=0)
         if not cones or rank == len(x) or (C @ x <= 0.0).all():
             return np.asarray(x)
         free = np.linalg.svd(A)[2][rank:].T
-        n, m = free.shape[1], len(rows)
+        n, m = free.shape[1], len(of_links)
         H = np.diag(np.append(np.ones(n), np.full(m, BROKEN)))
         sums = np.block([[C @ free, -S]])
         upper = np.concatenate([np.full(n + m, FAR), -(C @ x)])

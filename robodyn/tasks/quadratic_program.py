@@ -11,6 +11,9 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError
 
+#: How DAQP is told that both bounds are the same.
+EQUAL = 5
+
 #: What stands for no bound.
 FAR = 1e30
 
@@ -34,6 +37,6 @@ def least(
     H (n, n): Positive definite. A (m, n): Sums that have bounds.
     lower, upper (n + m,): Of all x, then of all sums.
     """
-    sense = np.zeros(len(upper), np.intc)
+    sense = np.where(lower == upper, EQUAL, 0).astype(np.intc)
     x, _, flag, _ = _solver()(H, f, A, upper, lower, sense)
     return np.asarray(x) if flag > 0 else None

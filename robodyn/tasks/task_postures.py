@@ -132,8 +132,7 @@ class TaskPostures:
     def _errors(self, level: Sequence[Task], q: FloatArray) -> list[FloatArray]:
         """Errors of each task."""
         form = self._velocities.level(level)
-        ends = np.cumsum([len(x) for x in form.components])
-        return np.split(form.rows(q, level, 1.0)[2], ends[:-1])
+        return np.split(form.rows(q, level, 1.0)[2], form.ends)
 
     def _reached(self, level: Sequence[Task], q: FloatArray) -> bool:
         error = self._velocities.level(level).rows(q, level, 1.0)[2]

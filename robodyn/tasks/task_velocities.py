@@ -40,24 +40,32 @@ class _Level:
     """Tasks of one level.
 
     function: Their errors and Jacobian, of q and what is wanted.
+    forms: What shapes the equations of each task.
     wanted: Arrays of what is wanted.
     gains, weights (m,): Of the rows; weights are roots, and gains of rates are zero.
     rates (m,): Which rows want a rate.
     places: Where positions by joint are in q, of each task that has them.
-    components: Rows of each task.
     """
 
     function: Function
+    forms: tuple[TaskForm, ...]
     gains: FloatArray
     weights: FloatArray
     rates: FloatArray
     places: tuple[list[int] | None, ...]
-    components: tuple[tuple[int, ...], ...]
 
-    def rows(
-        self, q: FloatArray, level: Sequence[Task], dt: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weighted Jacobian and rates that are wanted, and errors."""
+    @cached_property
+    def ends(self) -> Array:
+        """Where the rows of each task but the last end."""
+        return np.cumsum(self.counts)[:-1]
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How many rows each task has."""
+        return [len(form.components) for form in self.forms]
+
+    def jacobian(self, q: FloatArray, level: Sequence[Task]) -> tuple[FloatArray, FloatArray]:
+        """Jacobian and errors."""
         wanted: list[Any] = [task.target for task in level]
         for n, places in enumerate(self.places):
             if places is not None:
@@ -65,9 +73,16 @@ class _Level:
                 wanted[n][places] = [*joints.values()]
         given = wanted[0].ravel() if len(wanted) == 1 else np.concatenate(wanted, axis=None)
         error, J = self.function(q, given)
-        rates = error * (self.weights * (self.gains / dt + self.rates))
-        if not np.isfinite(rates).all():
+        if not np.isfinite(error).all():
             refuse_not_finite("target", np.asarray(given), 1)
+        return J, error
+
+    def rows(
+        self, q: FloatArray, level: Sequence[Task], dt: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Weighted Jacobian and rates that are wanted, and errors."""
+        J, error = self.jacobian(q, level)
+        rates = error * (self.weights * (self.gains / dt + self.rates))
         return J * self.weights[:, None], rates, error
 
 
@@ -106,7 +121,7 @@ class TaskVelocities:
         damping: float,
     ) -> FloatArray:
         """Speeds for levels of tasks within bounds."""
-        v, moves = self._motions(q)
+        v, moves = self.motions(q)
         for k, level in enumerate(ordered):
             J, rates, _ = self.level(level).rows(q, level, dt)
             if moves is None or moves.size:
@@ -178,7 +193,7 @@ class TaskVelocities:
                 lower[k] = upper[k] = 0.0
         return lower, upper
 
-    def _motions(self, q: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+    def motions(self, q: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """Speeds of a linkage that moves as little as it can, and those that may be added.
 
         ``None``: all of them, one by one.
@@ -214,11 +229,11 @@ class TaskVelocities:
         weights = [task.weights(n) for task, n in zip(level, counts, strict=True)]
         return _Level(
             self._evaluator.function("task_rows", tasks=tuple(forms)),
+            tuple(forms),
             np.repeat([task.gain for task in level], counts) * ~np.repeat(of_rates, counts),
             np.concatenate(weights),
             np.repeat(of_rates, counts).astype(float),
             tuple(filled),
-            tuple(form.components for form in forms),
         )
 
     def _rows(self, task: Task) -> tuple[tuple[int, ...], list[int] | None]:

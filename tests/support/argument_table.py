@@ -535,6 +535,11 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "Contact.mu": Row(0.7, w.number),
         "Contact.on": Row("world", lambda good: [5, ANYTHING, np.nan, [1.0], {}]),
         "cones": Row(True, w.truth),
+        "acceleration_for.stiffness": Row(100.0, w.number),
+        "acceleration_for.damping": Row(None, w.number),
+        "acceleration_for.limits": Row(True, w.truth),
+        "velocity_for.limits": Row(True, w.truth),
+        "velocity_for.damping": Row(1e-6, w.number),
         "Task.target": Row(
             robot.neutral(), lambda good: ["abc", ANYTHING, [1j], [np.nan], [[1], 2]]
         ),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.equations.mechanism import coordinate_steps
-from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity
+from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree import momentum
@@ -129,6 +129,36 @@ def task_rows(t: Tracer) -> Results:
     return {"error": [error for error, _ in rows], "J": J}
 
 
+def task_bias(t: Tracer) -> Results:
+    """Rates of ``J v`` of all tasks where no joint accelerates."""
+    found: list[Number] = []
+    for form in t.options["tasks"]:
+        if form.kind == "posture":
+            found += [0.0] * len(form.components)
+            continue
+        if form.frames:
+            F = t.frame_in(*form.frames)
+            own = [*fm.in_axes(F.X.R, fm.classical(F.V, F.A))][3 * (form.kind == "rotation") :]
+        else:
+            own = _change_of_momentum(t)
+            if form.kind == "center_of_mass":
+                mass = momentum.total_mass(t.model, t.state.base.inertia)
+                own = [x / mass for x in own[:3]]
+        found += [own[n] for n in form.components]
+    return {"bias": found}
+
+
+def _change_of_momentum(t: Tracer) -> list[Number]:
+    """Rate of the momentum where no joint accelerates."""
+
+    def all_of_it(inner: Tracer) -> list[Number]:
+        rows = momentum.centroidal_matrix(inner.state)
+        return [sum((x * v for x, v in zip(row, inner.v, strict=True)), 0.0) for row in rows]
+
+    slopes = t.slopes(t.program(all_of_it), "q")
+    return [sum((x * v for x, v in zip(row, t.v, strict=True)), 0.0) for row in slopes]
+
+
 def _numbers(t: Tracer) -> int:
     return sum(form.size for form in t.options["tasks"])
 
@@ -145,5 +175,8 @@ ROWS = {
         task_rows,
         STATE,
         options=("tasks",),
+    ),
+    "task_bias": Quantity(
+        (Q, V), (Output("bias", (_rows,), "m/s^2, rad/s^2"),), task_bias, STATE, options=("tasks",)
     ),
 }

@@ -1,0 +1,178 @@
+"""Accelerations, motor forces and contact forces that bring tasks about: whole-body dynamics.
+
+Accelerations are ``a = a0 + T z``, with the motions T of independent joints that keep loops and
+contacts. With motor forces ``f``, contact wrenches and multipliers ``y``,
+
+    M (a0 + T z) + h = B f + A y,
+
+and tasks, with errors ``e``, want ``J a + Jdot v = gain (stiffness e - damping J v)``. The least
+sum of weighted squares of what they miss is found where motors keep their limits and contacts the
+wrench cones of their surfaces [Del Prete, Mansard 2016].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked, number, truth
+from robodyn.closed_loops.dynamics.postures import Postures
+from robodyn.codegen import Function, Memo
+from robodyn.description.task import Task, Tasks
+from robodyn.errors import ActuationError, SettingsError, ShapeError
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+from robodyn.tasks.contact_forces import ContactForces, ContactWrenches, cones_of
+from robodyn.tasks.quadratic_program import FAR, least
+from robodyn.tasks.task_velocities import TaskVelocities, levels
+from robodyn.tolerances import WEIGHT_OF_FORCES, WEIGHT_OF_MOTION
+
+
+@dataclass(frozen=True, eq=False)
+class TaskDynamics:
+    """What brings tasks about.
+
+    Attributes
+    ----------
+    a : ndarray, shape (nv,) [rad/s^2, m/s^2]
+    tau : ndarray, shape (nv,) [N m, N]
+        The argument of `Robot.forward_dynamics` with which it has these accelerations.
+    motor_forces : ndarray, shape (m,) [N m, N]
+        Of the joints of `Robot.actuated_joints`.
+    contact_forces : ContactForces
+        By link, as `Robot.contact_forces` has them; empty without contacts.
+    residuals : tuple of ndarray [m/s^2, rad/s^2]
+        What each task misses of the acceleration that it wants.
+    """
+
+    a: FloatArray
+    tau: FloatArray
+    motor_forces: FloatArray
+    contact_forces: ContactForces
+    residuals: tuple[FloatArray, ...]
+
+
+class TaskAccelerations:
+    """Whole-body inverse dynamics of one robot."""
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        postures: Postures,
+        velocities: TaskVelocities,
+        wrenches: ContactWrenches,
+    ) -> None:
+        self._model, self._evaluator, self._postures = model, evaluator, postures
+        self._velocities, self._wrenches = velocities, wrenches
+        self._biases: Memo[Function] = Memo()
+
+    def solve(
+        self,
+        tasks: Tasks,
+        q: ArrayLike,
+        v: ArrayLike,
+        limits: bool,
+        stiffness: float,
+        damping: float | None,
+    ) -> TaskDynamics:
+        """Accelerations and forces; arguments as of `Robot.acceleration_for`."""
+        name, bodies = self._model.mechanism.name, self._model.bodies
+        q, v = checked("q", q, bodies.nq, of=name), checked("v", v, bodies.nv, of=name)
+        if q.ndim != 1 or v.ndim != 1:
+            raise ShapeError(f"q has shape {q.shape}, expected one state", name="q")
+        if not 0.0 <= number("stiffness", stiffness) < math.inf:
+            raise SettingsError(f"stiffness is {stiffness!r}, expected a number, zero or above")
+        damping = 2.0 * math.sqrt(stiffness) if damping is None else number("damping", damping)
+        ordered = levels(tasks)
+        if len(ordered) > 1:
+            raise SettingsError("tasks is a list of levels: accelerations take weights alone")
+        (level,) = ordered
+        J, wanted = self._wanted(level, q.astype(float), v.astype(float), stiffness, damping)
+        return self._found(level, q, v, J, wanted, truth("limits", limits))
+
+    def _wanted(
+        self, level: Sequence[Task], q: FloatArray, v: FloatArray, stiffness: float, damping: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Jacobian of tasks, and ``J a`` that they want."""
+        form = self._velocities.level(level)
+        J, error = form.jacobian(q, level)
+        bias = self._biases.get(
+            form.forms, lambda: self._evaluator.function("task_bias", tasks=form.forms)
+        )(q, v)
+        rate, gains = J @ v, np.repeat([task.gain for task in level], form.counts)
+        momenta = form.rates > 0.0  # of which the error is the momentum that is wanted
+        own = np.where(momenta, math.sqrt(stiffness) * (error - rate), stiffness * error)
+        return J, gains * (own - np.where(momenta, 0.0, damping * rate)) - bias
+
+    def _found(
+        self,
+        level: Sequence[Task],
+        q: FloatArray,
+        v: FloatArray,
+        J: FloatArray,
+        wanted: FloatArray,
+        limits: bool,
+    ) -> TaskDynamics:
+        form = self._velocities.level(level)
+        a0, T = self._accelerations(q, v)
+        M = self._evaluator.call("mass_matrix", (q,))
+        h = self._evaluator.call("bias_forces", (q, v))
+        B = self._evaluator.call("actuation_matrix", (q,))
+        A = self._wrenches.columns(q)
+        n, m, k = T.shape[1], B.shape[1], A.shape[1]
+        E, e = np.hstack([M @ T, -B, -A]), -(M @ a0 + h)
+        W = form.weights[:, None] * (J @ T)
+        H = np.diag(np.repeat([WEIGHT_OF_MOTION, WEIGHT_OF_FORCES], [n, m + k]))
+        H[:n, :n] += W.T @ W
+        f = np.zeros(n + m + k)
+        f[:n] = -((form.weights * (wanted - J @ a0)) @ W)
+        C = cones_of(self._wrenches.contacts, k)
+        sums = np.vstack([E, np.hstack([np.zeros((len(C), n + m)), C])])
+        most = self._efforts if limits else np.full(m, FAR)
+        free = np.full(n, FAR), np.full(k, FAR)
+        upper = np.concatenate([free[0], most, free[1], e, np.zeros(len(C))])
+        lower = np.concatenate([-free[0], -most, -free[1], e, np.full(len(C), -FAR)])
+        x = least(H, f, sums, lower, upper)
+        if x is None:
+            raise ActuationError(
+                f"no motor forces of {self._model.mechanism.name!r} within their limits, and no "
+                "forces in its contacts within their cones, hold it: give it motors, contacts or "
+                "limits=False"
+            )
+        z, forces = x[:n], x[n:]
+        a = a0 + T @ z
+        own = np.hstack([B, A])  # what the solver leaves of the equations is taken back
+        forces = forces + np.linalg.lstsq(own, M @ a + h - own @ forces, rcond=None)[0]
+        missed = np.split(J @ a - wanted, form.ends)
+        wrenches = self._wrenches.by_link(forces[m:])
+        return TaskDynamics(a, B @ forces[:m], forces[:m], wrenches, tuple(missed))
+
+    def _accelerations(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Accelerations that loops and contacts need, and motions that may be added."""
+        nv = self._model.bodies.nv
+        _, T = self._velocities.motions(q)
+        if T is None:
+            return np.zeros(nv), np.eye(nv)
+        held = tuple(self._postures.independent_joints)
+        return self._postures.consistent_acceleration(q, v, np.zeros(nv), held), T
+
+    @property
+    def _efforts(self) -> FloatArray:
+        return np.array([*self._each_effort()])
+
+    def _each_effort(self) -> Iterator[float]:
+        """Largest force of each freedom that a motor drives: its joint's, or that of its motor."""
+        motors: Any = dict(self._model.motors)
+        for name in self._model.actuated_joints:
+            joint, motor = self._model.joints[name], motors.get(name)
+            most = FAR if joint.limits is None else min(joint.limits.effort, FAR)
+            if motor is not None and motor.gear_ratio:
+                most = min(most, abs(motor.gear_ratio) * motor.torque_limit)
+            yield from [most] * joint.kind.nv

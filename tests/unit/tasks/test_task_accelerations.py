@@ -1,0 +1,119 @@
+"""Whole-body inverse dynamics, against inverse dynamics, differences of Jacobians and balances."""
+
+import numpy as np
+import pytest
+from test_tasks import _tasks, _tip
+
+import robodyn as rd
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("kind", ["pose", "rotation", "relative", "center of mass", "momentum"])
+def test_biases_are_rates_of_jacobians(kind, base):
+    robot = rd.load("puma560", base=base)
+    q = robot.random(3)
+    v = np.random.default_rng(4).normal(size=robot.nv)
+    if kind == "momentum":
+        task = rd.Task(np.zeros(6), quantity="momentum")
+    else:
+        task = _tasks(robot, q, kind)
+    form, h = robot._parts.task_velocities.level([task]), 1e-5
+    ahead, behind = (form.jacobian(robot.integrate(q, s * h * v), [task])[0] for s in (1, -1))
+    expected = (ahead - behind) @ v / (2 * h)
+    bias = robot._parts.evaluator.function("task_bias", tasks=form.forms)(q, v)
+    np.testing.assert_allclose(bias, expected, atol=1e-6 * max(1, np.abs(expected).max()))
+
+
+def test_an_arm_gets_the_torques_of_inverse_dynamics():
+    robot = rd.load("arm7")
+    q = robot.random(2)
+    v = 0.3 * np.random.default_rng(2).normal(size=7)
+    task = _tasks(robot, q, "pose")
+    rest = rd.Task(q, quantity="posture", weight=1e-4)
+    found = robot.acceleration_for([task, rest], q, v, limits=False, stiffness=25.0)
+    np.testing.assert_allclose(found.tau, robot.inverse_dynamics(q, v, found.a), atol=1e-7)
+    np.testing.assert_allclose(found.tau, found.motor_forces)
+    A = robot.frame_acceleration(q, v, found.a, _tip(robot), axes="world", classical=True)
+    V = robot.frame_twist(q, v, _tip(robot), axes="world")
+    error = robot._parts.task_velocities.level([task]).jacobian(q, [task])[1]
+    np.testing.assert_allclose(A, 25.0 * error - 10.0 * V, atol=0.05 * np.abs(error).max() * 25)
+    np.testing.assert_allclose(A - (25.0 * error - 10.0 * V), found.residuals[0], atol=1e-8)
+
+
+def test_errors_fall_as_asked():
+    """Of a critically damped task: ``(1 + w t) exp(-w t)``, in a simulation."""
+    robot = rd.load("double_pendulum")
+    q0 = np.array([0.4, 0.8])
+    goal = robot.frame_pose(q0, "tip")[:3, 3] + [0.05, 0.0, 0.03]
+    task = rd.Task(goal, frame="tip", components=(0, 2))
+
+    def law(t, q, v):
+        return robot.acceleration_for(task, q, v, limits=False, stiffness=36.0).tau
+
+    run = rd.simulate(robot, law, q0=q0, duration=0.5, step=1e-3)
+    error = goal - robot.frame_poses(run.q, ["tip"])[:, 0, :3, 3]
+    expected = np.multiply.outer((1 + 6 * run.t) * np.exp(-6 * run.t), error[0])
+    np.testing.assert_allclose(error[:, [0, 2]], expected[:, [0, 2]], atol=2e-3 * 0.06)
+
+
+def test_motors_keep_their_limits():
+    robot = rd.load("arm7")
+    q, rest = robot.random(2), np.zeros(7)
+    far = rd.Task(robot.frame_pose(robot.random(3), _tip(robot)), frame=_tip(robot))
+    found = robot.acceleration_for(far, q, rest, stiffness=1e4)
+    ratio = np.abs(found.motor_forces) / robot.effort_limits
+    assert ratio.max() == pytest.approx(1.0, abs=1e-5)
+    np.testing.assert_allclose(robot.forward_dynamics(q, rest, found.tau), found.a, rtol=1e-6)
+
+
+def _standing():
+    robot = rd.load("satellite", base="floating", gravity=(0, 0, -9.81))
+    foot = rd.Contact("surface", at=(0, 0, -0.5), half_sizes=(0.4, 0.3), mu=0.5)
+    return robot.with_(contacts={"bus": foot})
+
+
+def test_a_body_that_stands_keeps_its_balance():
+    robot = _standing()
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, np.r_[np.zeros(6), 0.1, 0.2, 0.1, -0.1])
+    task = rd.Task(robot.center_of_mass(q) + np.array([0.05, 0, 0]), quantity="center_of_mass")
+    found = robot.acceleration_for(task, q, v)
+    assert (found.tau[:6] == 0.0).all()
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, found.tau), found.a, atol=1e-8)
+    again = robot.contact_forces(q, v, found.a, found.tau)["bus"]
+    np.testing.assert_allclose(found.contact_forces["bus"], again, atol=1e-6)
+    assert found.contact_forces.broken["bus"] == 0.0
+    np.testing.assert_allclose(robot.frame_jacobian(q, "bus contact") @ found.a, 0.0, atol=1e-12)
+
+
+def test_what_cannot_be_held_is_told():
+    robot = _standing().with_(gravity=(0, 0, 9.81))
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    with pytest.raises(rd.ActuationError, match="contacts within their cones"):
+        robot.acceleration_for(rd.Task(q, quantity="posture"), q, rest)
+
+
+def test_a_linkage_moves_by_its_motors():
+    """In both kinds of coordinates, with motors where they are."""
+    tree = rd.load("palletizer")
+    minimal = rd.load("palletizer", coordinates="minimal")
+    u = minimal.neutral() + 0.1
+    q = minimal.expand(u)
+    goal = tree.frame_pose(q, "flange")
+    goal[:3, 3] += [0.01, -0.02, 0.01]
+    task = rd.Task(goal, frame="flange", components=(0, 1, 2, 5))
+    large = tree.acceleration_for(task, q, np.zeros(tree.nv), limits=False)
+    small = minimal.acceleration_for(task, u, np.zeros(minimal.nv), limits=False)
+    np.testing.assert_allclose(large.motor_forces, small.motor_forces, rtol=1e-5)
+    again = tree.forward_dynamics(q, np.zeros(tree.nv), large.tau)
+    np.testing.assert_allclose(again, large.a, atol=1e-6 * np.abs(again).max())
+
+
+def test_levels_and_wrong_numbers_are_refused():
+    robot = rd.load("double_pendulum")
+    q = v = np.zeros(2)
+    task = rd.Task(q, quantity="posture")
+    with pytest.raises(rd.SettingsError, match="weights alone"):
+        robot.acceleration_for([[task], [task]], q, v)
+    with pytest.raises(rd.SettingsError, match="stiffness is -1"):
+        robot.acceleration_for(task, q, v, stiffness=-1.0)
