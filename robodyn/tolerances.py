@@ -285,8 +285,8 @@ MOVING_FRAME = 1e-8
 JACOBIAN_RANK = 1e-9
 #: Part of the forces on all joints that contacts may leave: accelerations come from a solve.
 CONTACT_FORCES_LEFT = 1e-6
-#: Weights of the squares of accelerations and of forces beside those of what tasks miss: they decide
-#: only what tasks leave open.
+#: Weights of the squares of accelerations and of forces beside those of what tasks miss: they
+#: decide only what tasks leave open.
 WEIGHT_OF_MOTION, WEIGHT_OF_FORCES = 1e-9, 1e-10
 #: The volume of rows of a frame's Jacobian, if they had length one, below which code leaves them to
 #: singular values: with more, half of the digits of single precision are left.
