@@ -17,13 +17,13 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, Pos
 from robodyn.closed_loops.constraints.cut_joints import CutStart, UncoordinatedLimits, WithCuts
 from robodyn.closed_loops.constraints.open_loops import largest_gap, open_loops, placed_frames
 from robodyn.closed_loops.constraints.singular_start import regular_beside
-from robodyn.closed_loops.solvers import assemble, assemble_each, rank_analysis
+from robodyn.closed_loops.solvers import assemble, assemble_each, null_space, rank_analysis
 from robodyn.description import Joint
 from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.turns import nearest_turns
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, WALK_RANK
+from robodyn.tolerances import AT_LIMIT, LOOP_CLOSED, STILL, WALK_RANK
 
 #: Number of starts around the guess for each start anywhere within the limits.
 AROUND = 2
@@ -83,6 +83,12 @@ class LoopCloser:
                 f"{'singular' if started else 'a regular posture near it'}"
             )
             warn(SingularWarning(message))
+        K = rows.jacobian(q)
+        still = np.abs(null_space(K)).max(axis=1, initial=0.0) < STILL
+        if (K != 0.0).any(axis=0)[still].any():
+            from robodyn.closed_loops.assembly.misfits import tell_of_stiff_loops
+
+            tell_of_stiff_loops(self._model, q)
         return q
 
     @cached_property

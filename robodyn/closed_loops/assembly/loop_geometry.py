@@ -141,7 +141,7 @@ class LoopGeometry:
         start = self.space.start()
         if self.gap(start) < LOOP_DRIFT:
             return start
-        far = self.gap(start) > LEVER * self.tolerance
+        far = self.gap(start) > LEVER * self.rounding  # whatever else is allowed
         found = self.assembled(start, 0, ROUNDED_FILE_RANK)
         if far and not self.is_closed(found):
             found = min(found, self.assembled(start, GUESSES), key=self.gap)

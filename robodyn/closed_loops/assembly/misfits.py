@@ -9,19 +9,18 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from robodyn.array_types import Array
 from robodyn.caller import warn
 from robodyn.closed_loops.assembly.loop_geometry import LoopGeometry
-from robodyn.closed_loops.assembly.rounded_linkage import (
-    MANY_GUESSES,
-    Meant,
-    as_meant,
-    nearest_linkage,
-)
+from robodyn.closed_loops.assembly.rounded_linkage import as_meant, nearest_linkage
 from robodyn.description import Mechanism
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
 from robodyn.tolerances import MISFIT
+
+#: Parts of the largest displacements within which a linkage is looked for, a near one first.
+PARTS = (0.06, 0.25, 1.0)
 
 
 def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
@@ -32,7 +31,10 @@ def linkage_as_meant(mechanism: Mechanism, settings: Settings) -> Model:
     """
     settings = _of_tree(settings)
     found = as_meant(mechanism, settings)
-    if told := (*found.told, *_of_stiff_loops(found, mechanism, settings)):
+    told = found.told
+    if found.loops is not None and found.q is not None:
+        told += _of_stiff_loops(found.loops, found.q, mechanism, settings)
+    if told:
         text = ". Besides, ".join(told)
         warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
     return found.model
@@ -68,30 +70,47 @@ def remedy(mechanism: Mechanism, settings: Settings, below: float = math.inf) ->
     The first with which no loop stays stiff, if there is one.
     """
     settings = dataclasses.replace(_of_tree(settings), rigid=False)
-    model, found = build_model(mechanism, settings), list[Remedy]()
-    near = nearest_linkage(LoopGeometry(model), below=below) if model.setup.closures else None
-    for size in () if near is None else (min(1.1 * near.size, MISFIT), MISFIT):
-        tolerance = float(f"{max(size, settings.closure_tolerance):.2g}")
-        tried = as_meant(mechanism, dataclasses.replace(settings, closure_tolerance=tolerance))
-        moved = tried.rounding
-        if moved is not None and moved.rank < below:
-            stiff = moved.loops.stiff(moved.q) is not None
-            dof = moved.loops.space.nv - moved.rank
-            found.append(Remedy(tolerance, moved.angle, moved.way, dof, stiff))
-            if not stiff:
-                break
-    return min(found, key=lambda one: one.stiff, default=None)
+    model, tried = build_model(mechanism, settings), dict[float, Remedy | None]()
+    letter = LoopGeometry(model) if model.setup.closures else None
+    for part in PARTS if letter is not None else ():
+        near = nearest_linkage(letter, part * MISFIT, below)
+        for size in () if near is None else (1.1 * near.size, part * MISFIT):
+            tolerance = float(f"{max(min(size, MISFIT), settings.closure_tolerance):.2g}")
+            if tolerance not in tried:
+                found = _with_tolerance(mechanism, settings, tolerance, below)
+                if found is not None and not found.stiff:
+                    return found
+                tried[tolerance] = found
+    return next(filter(None, tried.values()), None)
 
 
-def _of_stiff_loops(found: Meant, mechanism: Mechanism, settings: Settings) -> tuple[str, ...]:
-    """What is to be told of loops in which no joint can move, if there are any."""
-    loops, q = found.loops, found.q
-    if loops is None or q is None or loops.stiff(q) is None:
-        return ()
-    if not loops.is_closed(q):
-        q = loops.assembled(loops.space.start(), MANY_GUESSES)
-    stiff = loops.stiff(q)
-    if stiff is None or not loops.is_closed(q):
+def _with_tolerance(
+    mechanism: Mechanism, settings: Settings, tolerance: float, below: float
+) -> Remedy | None:
+    """What loading with a `closure_tolerance` makes of a description, if its rank is below this."""
+    moved = as_meant(mechanism, dataclasses.replace(settings, closure_tolerance=tolerance)).rounding
+    if moved is None or moved.rank >= below:
+        return None
+    dof, stiff = moved.loops.space.nv - moved.rank, moved.loops.stiff(moved.q) is not None
+    return Remedy(tolerance, moved.angle, moved.way, dof, stiff)
+
+
+def tell_of_stiff_loops(model: Model, q: Array) -> None:
+    """Warn of loops in which no joint can move, if they were not seen to close when loaded."""
+    loops = LoopGeometry(model)
+    if model.settings.rigid or loops.is_closed(loops.nearest):
+        return
+    mechanism = model.mechanism.written or model.mechanism
+    for text in _of_stiff_loops(loops, q, mechanism, model.settings):
+        warn(LoopWarning(text, file=mechanism.file, element=f"robot {mechanism.name!r}"))
+
+
+def _of_stiff_loops(
+    loops: LoopGeometry, q: Array, mechanism: Mechanism, settings: Settings
+) -> tuple[str, ...]:
+    """What is to be told of loops in which no joint can move at a posture, if there are any."""
+    stiff = loops.stiff(q) if loops.is_closed(q) else None
+    if stiff is None:
         return ()
     several = len(stiff.names) > 1
     text = (
@@ -110,6 +129,6 @@ def _of_stiff_loops(found: Meant, mechanism: Mechanism, settings: Settings) -> t
             f"; {mended}: mend the numbers, or load with closure_tolerance={mended.tolerance:.2g} "
             "to have that done"
         )
-    to_letter = found.model.mechanism is mechanism
+    to_letter = loops.model.mechanism is mechanism
     meant = "load with rigid=True" if to_letter else "there is nothing to mend"
     return (f"{text}. If {'they are' if several else 'it is'} meant to be stiff, {meant}",)

@@ -276,8 +276,8 @@ def _closed_at(
         found = found.stepped(tolerance, fine, quick)
         if found.has_rank:
             break
-        if found.gap > NEARLY_CLOSED:
-            return None
+        if found.gap > max(NEARLY_CLOSED, LEVER * float(found.total @ found.total)):
+            return None  # by more than squares of displacements
     if not found.has_rank:
         return None
     row = letter.of_positions[int(opened.max(axis=0).argmax())]

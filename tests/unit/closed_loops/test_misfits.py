@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import warnings
@@ -110,6 +111,19 @@ def test_the_remedy_for_a_tilted_hinge_lets_it_move(tilt, beside):
     tolerance = float(re.search(r"closure_tolerance=([0-9.e-]+)", said[0])[1])
     again, _ = told(robot_of((links, joints, loop), *others), closure_tolerance=tolerance)
     assert again.dof == 1 + len(others)
+
+
+@pytest.mark.parametrize("tilt", [0.01, pytest.param(0.05, marks=pytest.mark.slow)])
+def test_a_cube_of_bricard_with_a_tilted_hinge_has_a_remedy(tilt):
+    """The first step leaves squares of displacements, which finer ones close."""
+    mechanism = rd.load("bricard").mechanism
+    joints = list(mechanism.joints)
+    joints[2] = dataclasses.replace(joints[2], axis=(np.sin(tilt), 0.0, np.cos(tilt)))
+    tilted = dataclasses.replace(mechanism, joints=tuple(joints))
+    robot, said = told(tilted)
+    assert robot.dof == 0
+    tolerance = float(re.search(r"closure_tolerance=([0-9.e-]+)", *said)[1])
+    assert told(tilted, closure_tolerance=tolerance)[0].dof == 1
 
 
 def loop_ends(loop):
