@@ -11,257 +11,143 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from robodyn.errors import (
-    ActuationError,
-    AssemblyError,
-    BagError,
-    EquilibriumError,
-    IdentificationError,
-    ImpactError,
-    InconsistentStateError,
-    InertiaError,
-    MissingExtraError,
-    PathError,
-    RobodynError,
-    SettingsError,
-    ShapeError,
-    SimulationError,
-    SingularError,
-    SweepError,
-    TopologyError,
-    UndeterminedWrenchError,
-    UnknownNameError,
-    UrdfError,
-)
+from robodyn import errors as errors
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from robodyn.codegen import (
-        Function,
-        get_compilation,
-        get_num_threads,
-        set_compilation,
-        set_num_threads,
+        Function as Function,
+        get_compilation as get_compilation,
+        get_num_threads as get_num_threads,
+        set_compilation as set_compilation,
+        set_num_threads as set_num_threads,
     )
     from robodyn.description import (
-        Actuator,
-        Coupling,
-        Elastic,
-        Inertia,
-        Joint,
-        Limits,
-        Link,
-        Loop,
-        Mechanism,
-        Motor,
-        Pose,
-        Rotor,
-        Transmission,
-        Winding,
+        Actuator as Actuator,
+        Coupling as Coupling,
+        Elastic as Elastic,
+        Inertia as Inertia,
+        Joint as Joint,
+        Limits as Limits,
+        Link as Link,
+        Loop as Loop,
+        Mechanism as Mechanism,
+        Motor as Motor,
+        Pose as Pose,
+        Rotor as Rotor,
+        Transmission as Transmission,
+        Winding as Winding,
     )
-    from robodyn.description.contact import Contact
-    from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
-    from robodyn.description.functions.force import Force
-    from robodyn.description.task import Task
-    from robodyn.description.wrench import Wrench
-    from robodyn.equations.loops.constraint import Constraint
-    from robodyn.equations.loops.frame_constraint import FrameConstraint
-    from robodyn.equations.loops.rolling import Rolling
-    from robodyn.equations.sensors.sensor import Sensor
-    from robodyn.exporting.conversion import Conversion, convert
-    from robodyn.exporting.export import export
-    from robodyn.force_elements.ground import Ground
-    from robodyn.force_elements.inverse_square import InverseSquareGravity
-    from robodyn.force_elements.joint_stop import CompliantStops
-    from robodyn.force_elements.point_spring import PointSpring
-    from robodyn.force_elements.stokes_drag import StokesDrag
-    from robodyn.force_elements.weight_compensation import WeightCompensation
+    from robodyn.description.contact import Contact as Contact
+    from robodyn.description.functions.explicit_loop import (
+        ExplicitLoop as ExplicitLoop,
+        Follower as Follower,
+    )
+    from robodyn.description.functions.force import Force as Force
+    from robodyn.description.task import Task as Task
+    from robodyn.description.wrench import Wrench as Wrench
+    from robodyn.equations.loops.constraint import Constraint as Constraint
+    from robodyn.equations.loops.frame_constraint import FrameConstraint as FrameConstraint
+    from robodyn.equations.loops.rolling import Rolling as Rolling
+    from robodyn.equations.sensors.sensor import Sensor as Sensor
+    from robodyn.errors import (
+        ActuationError as ActuationError,
+        AssemblyError as AssemblyError,
+        BagError as BagError,
+        EquilibriumError as EquilibriumError,
+        IdentificationError as IdentificationError,
+        ImpactError as ImpactError,
+        InconsistentStateError as InconsistentStateError,
+        InertiaError as InertiaError,
+        MissingExtraError as MissingExtraError,
+        PathError as PathError,
+        RobodynError as RobodynError,
+        SettingsError as SettingsError,
+        ShapeError as ShapeError,
+        SimulationError as SimulationError,
+        SingularError as SingularError,
+        SweepError as SweepError,
+        TopologyError as TopologyError,
+        UndeterminedWrenchError as UndeterminedWrenchError,
+        UnknownNameError as UnknownNameError,
+        UrdfError as UrdfError,
+    )
+    from robodyn.exporting.conversion import Conversion as Conversion, convert as convert
+    from robodyn.exporting.export import export as export
+    from robodyn.force_elements.ground import Ground as Ground
+    from robodyn.force_elements.inverse_square import (
+        InverseSquareGravity as InverseSquareGravity,
+    )
+    from robodyn.force_elements.joint_stop import CompliantStops as CompliantStops
+    from robodyn.force_elements.point_spring import PointSpring as PointSpring
+    from robodyn.force_elements.stokes_drag import StokesDrag as StokesDrag
+    from robodyn.force_elements.weight_compensation import (
+        WeightCompensation as WeightCompensation,
+    )
     from robodyn.identification import (
-        Excitation,
-        Identified,
-        Measurements,
-        Payload,
-        excitation,
-        identify,
-        identify_payload,
+        Excitation as Excitation,
+        Identified as Identified,
+        Measurements as Measurements,
+        Payload as Payload,
+        excitation as excitation,
+        identify as identify,
+        identify_payload as identify_payload,
     )
-    from robodyn.impacts.partners import PointMass, RobotPoint
-    from robodyn.impacts.several_hits import Hit
-    from robodyn.joints.joint_map import JointMap
-    from robodyn.loading import from_dh, load, robots
-    from robodyn.motion.base_motion import BaseMotion, BasePath
-    from robodyn.motion.joint_path import JointPath
+    from robodyn.impacts.partners import PointMass as PointMass, RobotPoint as RobotPoint
+    from robodyn.impacts.several_hits import Hit as Hit
+    from robodyn.joints.joint_map import JointMap as JointMap
+    from robodyn.loading import from_dh as from_dh, load as load, robots as robots
+    from robodyn.motion.base_motion import BaseMotion as BaseMotion, BasePath as BasePath
+    from robodyn.motion.joint_path import JointPath as JointPath
     from robodyn.results import (
-        BaseParameters,
-        HybridDynamics,
-        IKResult,
-        Impact,
-        JointWrenches,
-        SteadyMotion,
+        BaseParameters as BaseParameters,
+        HybridDynamics as HybridDynamics,
+        IKResult as IKResult,
+        Impact as Impact,
+        JointWrenches as JointWrenches,
+        SteadyMotion as SteadyMotion,
     )
-    from robodyn.robot import Robot
+    from robodyn.robot import Robot as Robot
     from robodyn.simulation import (
-        Event,
-        MotorLimits,
-        RigidStops,
-        StepDerivatives,
-        Trajectory,
-        TrajectoryGradient,
-        closed_loop,
-        control_law,
-        events,
-        mode_motion,
-        step_derivatives,
-        step_function,
-        trajectory_gradient,
+        Event as Event,
+        MotorLimits as MotorLimits,
+        RigidStops as RigidStops,
+        StepDerivatives as StepDerivatives,
+        Trajectory as Trajectory,
+        TrajectoryGradient as TrajectoryGradient,
+        closed_loop as closed_loop,
+        control_law as control_law,
+        events as events,
+        mode_motion as mode_motion,
+        step_derivatives as step_derivatives,
+        step_function as step_function,
+        trajectory_gradient as trajectory_gradient,
     )
-    from robodyn.simulation.simulate import rollout, simulate
-    from robodyn.state_space import StateSpace
-    from robodyn.studies.compare import Comparison, compare
-    from robodyn.studies.sweep import SweepTable, sweep
-    from robodyn.symbolic.fourier_series import FourierSeries
+    from robodyn.simulation.simulate import rollout as rollout, simulate as simulate
+    from robodyn.state_space import StateSpace as StateSpace
+    from robodyn.studies.compare import Comparison as Comparison, compare as compare
+    from robodyn.studies.sweep import SweepTable as SweepTable, sweep as sweep
+    from robodyn.symbolic.fourier_series import FourierSeries as FourierSeries
     from robodyn.symbolic.scalar import (
-        arctan,
-        arctan2,
-        cos,
-        cosh,
-        exp,
-        log,
-        maximum,
-        minimum,
-        sign,
-        sin,
-        sinh,
-        sqrt,
-        tan,
-        tanh,
-        where,
+        arctan as arctan,
+        arctan2 as arctan2,
+        cos as cos,
+        cosh as cosh,
+        exp as exp,
+        log as log,
+        maximum as maximum,
+        minimum as minimum,
+        sign as sign,
+        sin as sin,
+        sinh as sinh,
+        sqrt as sqrt,
+        tan as tan,
+        tanh as tanh,
+        where as where,
     )
-    from robodyn.symbolic.spline import Spline
-    from robodyn.symbolic.symbol import symbol
+    from robodyn.symbolic.spline import Spline as Spline
+    from robodyn.symbolic.symbol import symbol as symbol
 
-__all__ = [
-    "ActuationError",
-    "Actuator",
-    "AssemblyError",
-    "BagError",
-    "BaseMotion",
-    "BaseParameters",
-    "BasePath",
-    "Comparison",
-    "CompliantStops",
-    "Constraint",
-    "Contact",
-    "Conversion",
-    "Coupling",
-    "Elastic",
-    "EquilibriumError",
-    "Event",
-    "Excitation",
-    "ExplicitLoop",
-    "Follower",
-    "Force",
-    "FourierSeries",
-    "FrameConstraint",
-    "Function",
-    "Ground",
-    "Hit",
-    "HybridDynamics",
-    "IKResult",
-    "IdentificationError",
-    "Identified",
-    "Impact",
-    "ImpactError",
-    "InconsistentStateError",
-    "Inertia",
-    "InertiaError",
-    "InverseSquareGravity",
-    "Joint",
-    "JointMap",
-    "JointPath",
-    "JointWrenches",
-    "Limits",
-    "Link",
-    "Loop",
-    "Measurements",
-    "Mechanism",
-    "MissingExtraError",
-    "Motor",
-    "MotorLimits",
-    "PathError",
-    "Payload",
-    "PointMass",
-    "PointSpring",
-    "Pose",
-    "RigidStops",
-    "RobodynError",
-    "Robot",
-    "RobotPoint",
-    "Rolling",
-    "Rotor",
-    "Sensor",
-    "SettingsError",
-    "ShapeError",
-    "SimulationError",
-    "SingularError",
-    "Spline",
-    "StateSpace",
-    "SteadyMotion",
-    "StepDerivatives",
-    "StokesDrag",
-    "SweepError",
-    "SweepTable",
-    "Task",
-    "TopologyError",
-    "Trajectory",
-    "TrajectoryGradient",
-    "Transmission",
-    "UndeterminedWrenchError",
-    "UnknownNameError",
-    "UrdfError",
-    "WeightCompensation",
-    "Winding",
-    "Wrench",
-    "arctan",
-    "arctan2",
-    "closed_loop",
-    "compare",
-    "control_law",
-    "convert",
-    "cos",
-    "cosh",
-    "events",
-    "excitation",
-    "exp",
-    "export",
-    "from_dh",
-    "get_compilation",
-    "get_num_threads",
-    "identify",
-    "identify_payload",
-    "load",
-    "log",
-    "maximum",
-    "minimum",
-    "mode_motion",
-    "robots",
-    "rollout",
-    "set_compilation",
-    "set_num_threads",
-    "sign",
-    "simulate",
-    "sin",
-    "sinh",
-    "sqrt",
-    "step_derivatives",
-    "step_function",
-    "sweep",
-    "symbol",
-    "tan",
-    "tanh",
-    "trajectory_gradient",
-    "where",
-]
 
 #: Public names, by where they are defined. They are imported when they are first used, so that a
 #: process imports what it needs.
@@ -277,6 +163,12 @@ _HOMES = {
     "robodyn.equations.loops.constraint": "Constraint",
     "robodyn.equations.loops.frame_constraint": "FrameConstraint",
     "robodyn.equations.loops.rolling": "Rolling",
+    "robodyn.errors": (
+        "ActuationError AssemblyError BagError EquilibriumError IdentificationError ImpactError "
+        "InconsistentStateError InertiaError MissingExtraError PathError RobodynError "
+        "SettingsError ShapeError SimulationError SingularError SweepError TopologyError "
+        "UndeterminedWrenchError UnknownNameError UrdfError"
+    ),
     "robodyn.exporting.conversion": "Conversion convert",
     "robodyn.exporting.export": "export",
     "robodyn.equations.sensors.sensor": "Sensor",
@@ -313,6 +205,9 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
+if not TYPE_CHECKING:  # type checkers read the names above, which are re-exported
+    __all__ = list(_HOME)
+
 #: Packages that are imported when first used.
 _PACKAGES = ("bags", "controllers", "ros", "simulation", "urdf", "view")
 
@@ -347,4 +242,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Public names and packages: not the modules that names are defined in."""
-    return sorted([*__all__, *_PACKAGES, "__version__"])
+    return sorted([*_HOME, *_PACKAGES, "__version__"])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass as made
-from dataclasses import fields
+from dataclasses import dataclass as made, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

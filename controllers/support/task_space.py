@@ -19,8 +19,7 @@ from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
-from .frames import components as rows_of
-from .frames import mobility, rotation_error
+from .frames import components as rows_of, mobility, rotation_error
 from .gains import checked_rates, gain, state_of
 from .motor_space import MotorSpace, motor_space
 from .plant import base_path, motor_error, motor_speeds

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robodyn.codegen.function import Function as Function
-    from robodyn.codegen.llvm.batches.threads import get_num_threads as get_num_threads
-    from robodyn.codegen.llvm.batches.threads import set_num_threads as set_num_threads
-    from robodyn.codegen.llvm.compilation.mode import get_compilation as get_compilation
-    from robodyn.codegen.llvm.compilation.mode import set_compilation as set_compilation
-    from robodyn.codegen.llvm.target.once import Memo as Memo
-    from robodyn.codegen.llvm.target.once import making as making
+    from robodyn.codegen.llvm.batches.threads import (
+        get_num_threads as get_num_threads,
+        set_num_threads as set_num_threads,
+    )
+    from robodyn.codegen.llvm.compilation.mode import (
+        get_compilation as get_compilation,
+        set_compilation as set_compilation,
+    )
+    from robodyn.codegen.llvm.target.once import Memo as Memo, making as making
     from robodyn.codegen.method_table import MethodTable as MethodTable
 
 #: Where public names are defined. They are imported when they are first used: the process that

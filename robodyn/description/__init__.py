@@ -5,36 +5,25 @@ so that a file written from a description reads back equal. Nothing here knows o
 algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
-from robodyn.description.actuation import Actuator, Rotor
-from robodyn.description.drive import Elastic, Motor, Winding
-from robodyn.description.exact_turns import ExactTurn, with_exact_turns
-from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
-from robodyn.description.link import Inertia, Link
-from robodyn.description.loop import Coupling, Loop
-from robodyn.description.mechanism import Mechanism
-from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
-from robodyn.description.transmission import Transmission
-
-__all__ = [
-    "JOINT_KINDS",
-    "Actuator",
-    "Coupling",
-    "Elastic",
-    "ExactTurn",
-    "Inertia",
-    "Joint",
-    "Limits",
-    "Link",
-    "Loop",
-    "Mechanism",
-    "Mimic",
-    "Motor",
-    "Pose",
-    "Rotor",
-    "Transmission",
-    "Vector",
-    "Winding",
-    "rotation_from_rpy",
-    "rpy_from_rotation",
-    "with_exact_turns",
-]
+from robodyn.description.actuation import Actuator as Actuator, Rotor as Rotor
+from robodyn.description.drive import Elastic as Elastic, Motor as Motor, Winding as Winding
+from robodyn.description.exact_turns import (
+    ExactTurn as ExactTurn,
+    with_exact_turns as with_exact_turns,
+)
+from robodyn.description.joint import (
+    JOINT_KINDS as JOINT_KINDS,
+    Joint as Joint,
+    Limits as Limits,
+    Mimic as Mimic,
+)
+from robodyn.description.link import Inertia as Inertia, Link as Link
+from robodyn.description.loop import Coupling as Coupling, Loop as Loop
+from robodyn.description.mechanism import Mechanism as Mechanism
+from robodyn.description.pose import (
+    Pose as Pose,
+    Vector as Vector,
+    rotation_from_rpy as rotation_from_rpy,
+    rpy_from_rotation as rpy_from_rotation,
+)
+from robodyn.description.transmission import Transmission as Transmission

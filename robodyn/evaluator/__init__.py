@@ -1,21 +1,11 @@
 """From the name of a quantity and its options to its result."""
 
 from robodyn.evaluator.evaluator import (
-    Evaluator,
-    Fallback,
-    Programs,
-    Request,
-    TreePrograms,
-    Wrenches,
+    Evaluator as Evaluator,
+    Fallback as Fallback,
+    Programs as Programs,
+    Request as Request,
+    TreePrograms as TreePrograms,
+    Wrenches as Wrenches,
 )
-from robodyn.evaluator.shared_functions import SharedPrograms
-
-__all__ = [
-    "Evaluator",
-    "Fallback",
-    "Programs",
-    "Request",
-    "SharedPrograms",
-    "TreePrograms",
-    "Wrenches",
-]
+from robodyn.evaluator.shared_functions import SharedPrograms as SharedPrograms

@@ -17,18 +17,6 @@ from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.registry import constants
 
-__all__ = [
-    "JOINT_ELEMENTS",
-    "LINK_ELEMENTS",
-    "acts",
-    "element_numbers",
-    "fields_of",
-    "joint_numbers",
-    "keeps_coordinate",
-    "relaxed",
-]
-
-
 #: Elements that a description has between links, by the name of their element in a file.
 LINK_ELEMENTS: Mapping[str, type[DescribedElement]] = MappingProxyType(
     {cls.tag: cls for cls in constants(__name__, "LINK_ELEMENT").values()}

@@ -18,8 +18,7 @@ from robodyn.description.graph_check import find_root, graph_problems, unknown_l
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.force_elements import keeps_coordinate
-from robodyn.joints import floating as floating_joint
-from robodyn.joints import joint_kind
+from robodyn.joints import floating as floating_joint, joint_kind
 from robodyn.quick_dataclass import dataclass
 from robodyn.topology.body_inertia import BodyInertia, body_inertia, shift_inertia
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from robodyn.description.curve import Curve, Linear, Polynomial, Table
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
-from robodyn.urdf.common.markup import child
-from robodyn.urdf.common.markup import element as written
+from robodyn.urdf.common.markup import child, element as written
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
 

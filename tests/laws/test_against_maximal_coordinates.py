@@ -11,8 +11,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles.maximal import MaximalOracle
 from support.comparison import close_within
 from support.examples import examples

@@ -9,8 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.comparison import close_within
 from support.examples import examples
 from support.random_mechanisms import random_mechanism

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn import controllers as rc
-from robodyn import events
+from robodyn import controllers as rc, events
 from robodyn.simulation.events import detector
 from robodyn.simulation.motion import recorded_steps, speculative_steps
 from robodyn.simulation.step.stepper import Stepper

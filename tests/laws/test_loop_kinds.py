@@ -6,8 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.closed_cases import Case, close
 from support.examples import examples
 from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture

@@ -6,8 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support import planar_linkages as pl
-from support import spatial_linkages as sl
+from support import planar_linkages as pl, spatial_linkages as sl
 from support.minimal_pairs import GRAVITY, Pair, close
 from support.random_mechanisms import random_inertia
 

@@ -10,8 +10,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from oracles.maximal import MaximalOracle
 from oracles.rotor_bodies import with_rotor_links
 from support.comparison import close_within

@@ -344,8 +344,7 @@ def test_the_command(tmp_path, capsys):
 
 def test_drake_has_the_same_mass_matrix_and_gravity(tmp_path):
     pytest.importorskip("pydrake")
-    from pydrake.multibody import parsing
-    from pydrake.multibody import plant as plant_module
+    from pydrake.multibody import parsing, plant as plant_module
 
     for name in ("arm7", "scara", "satellite"):
         robot = loaded(name)

@@ -3,38 +3,21 @@
 Conventions: ``M a + h = tau + K^T lam`` and ``K a = -k``, with K (..., nc, nv).
 """
 
-from robodyn.closed_loops.solvers.actuation import actuate
-from robodyn.closed_loops.solvers.assemble import assemble
-from robodyn.closed_loops.solvers.assemble_batch import assemble_each
-from robodyn.closed_loops.solvers.decomposition import pivots
-from robodyn.closed_loops.solvers.hybrid import constrained_hybrid
+from robodyn.closed_loops.solvers.actuation import actuate as actuate
+from robodyn.closed_loops.solvers.assemble import assemble as assemble
+from robodyn.closed_loops.solvers.assemble_batch import assemble_each as assemble_each
+from robodyn.closed_loops.solvers.decomposition import pivots as pivots
+from robodyn.closed_loops.solvers.hybrid import constrained_hybrid as constrained_hybrid
 from robodyn.closed_loops.solvers.rank import (
-    RankAnalysis,
-    distance_to_rank_below,
-    independent_speeds,
-    null_space,
-    rank_analysis,
+    RankAnalysis as RankAnalysis,
+    distance_to_rank_below as distance_to_rank_below,
+    independent_speeds as independent_speeds,
+    null_space as null_space,
+    rank_analysis as rank_analysis,
 )
 from robodyn.closed_loops.solvers.solve import (
-    ConstrainedSolution,
-    constrained_accelerations,
-    solve_terms,
+    ConstrainedSolution as ConstrainedSolution,
+    constrained_accelerations as constrained_accelerations,
+    solve_terms as solve_terms,
 )
-from robodyn.closed_loops.solvers.velocity import project_velocity
-
-__all__ = [
-    "ConstrainedSolution",
-    "RankAnalysis",
-    "actuate",
-    "assemble",
-    "assemble_each",
-    "constrained_accelerations",
-    "constrained_hybrid",
-    "distance_to_rank_below",
-    "independent_speeds",
-    "null_space",
-    "pivots",
-    "project_velocity",
-    "rank_analysis",
-    "solve_terms",
-]
+from robodyn.closed_loops.solvers.velocity import project_velocity as project_velocity

@@ -16,8 +16,7 @@ from typing import Any
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree import frame_motion as fm
-from robodyn.equations.tree import momentum
+from robodyn.equations.tree import frame_motion as fm, momentum
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, arctan2, sqrt
 from robodyn.symbolic.vector import Mat3, Vec3

@@ -20,8 +20,13 @@ from robodyn.equations.quantities.common.quantity import (
     flat,
 )
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
-from robodyn.equations.quantities.dynamics import ACCELERATIONS, CHECKED, LEAST_MULTIPLIERS, MOTORS
-from robodyn.equations.quantities.dynamics import ROWS as DYNAMICS
+from robodyn.equations.quantities.dynamics import (
+    ACCELERATIONS,
+    CHECKED,
+    LEAST_MULTIPLIERS,
+    MOTORS,
+    ROWS as DYNAMICS,
+)
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Wrench, summed

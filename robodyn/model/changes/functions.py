@@ -22,8 +22,7 @@ from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
-from robodyn.joints import continuous, joint_kind
-from robodyn.joints import floating as floating_joint
+from robodyn.joints import continuous, floating as floating_joint, joint_kind
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 #: What ``constraints=`` takes.

@@ -92,8 +92,7 @@ def _managed_node(name: str) -> Any:
 
 def _callbacks(own: RobotNode) -> Any:
     """Callbacks of rclpy for changes of a managed node's state."""
-    from rclpy.lifecycle import ManagedEntity
-    from rclpy.lifecycle import TransitionCallbackReturn as Outcome
+    from rclpy.lifecycle import ManagedEntity, TransitionCallbackReturn as Outcome
 
     def answering(change: Callable[[], bool | None]) -> Callable[..., Any]:
         return lambda self, state: Outcome.FAILURE if change() is False else Outcome.SUCCESS

@@ -24,8 +24,7 @@ from robodyn.simulation.limits.joint_limits import (
 from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
 from robodyn.simulation.trajectory import computed_fields
-from robodyn.simulation.trajectory.files import formats as trajectory_files
-from robodyn.simulation.trajectory.files import table
+from robodyn.simulation.trajectory.files import formats as trajectory_files, table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.trajectory.motion_table import motion_table
 from robodyn.simulation.trajectory.phases import at_instants, joined, motion_of_batch, slice_phases

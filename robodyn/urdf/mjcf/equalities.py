@@ -14,8 +14,7 @@ import numpy as np
 from robodyn.description import Joint, Loop, Mimic, Pose
 from robodyn.description.curve import Linear, Polynomial
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
-from robodyn.joints import distance as distance_joint
-from robodyn.joints import fixed, joint_kind, spherical
+from robodyn.joints import distance as distance_joint, fixed, joint_kind, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.tolerances import SAME_POSITION
 from robodyn.urdf.mjcf.bodies import pose_of

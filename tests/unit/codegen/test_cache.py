@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm.cache import generator_sources, object_files
-from robodyn.codegen.llvm.cache import object_code as cache
+from robodyn.codegen.llvm.cache import generator_sources, object_code as cache, object_files
 from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
 from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall import vectorcall_type

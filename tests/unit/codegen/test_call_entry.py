@@ -14,8 +14,7 @@ import pytest
 from support.references import references_kept
 
 import robodyn as rd
-from robodyn.codegen import Function, MethodTable
-from robodyn.codegen import method_table as methods_module
+from robodyn.codegen import Function, MethodTable, method_table as methods_module
 from robodyn.codegen.function import _vectorcall_type
 from robodyn.codegen.vectorcall.table import COMMON, MAX_PORTS
 from robodyn.errors import ShapeError

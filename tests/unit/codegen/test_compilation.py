@@ -16,8 +16,7 @@ import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.codegen.llvm.compilation import background as module
-from robodyn.codegen.llvm.compilation import mode
+from robodyn.codegen.llvm.compilation import background as module, mode
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
 from robodyn.codegen.llvm.kernels import kernel_ir

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm.kernels import kernel_body as body
-from robodyn.codegen.llvm.kernels import kernel_ir as llvm
+from robodyn.codegen.llvm.kernels import kernel_body as body, kernel_ir as llvm
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.kernels.transpose import tiles
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code

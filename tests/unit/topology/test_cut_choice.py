@@ -6,8 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from oracles.cuts import cut_joints
 from support.examples import examples
 from support.random_mechanisms import random_mechanism

@@ -8,8 +8,7 @@ from functools import cached_property
 from robodyn.equations.elimination.constrained import FreeSystem
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
-from robodyn.equations.tree import composite_body
-from robodyn.equations.tree import frame_motion as fm
+from robodyn.equations.tree import composite_body, frame_motion as fm
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative

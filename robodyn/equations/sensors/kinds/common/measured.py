@@ -9,8 +9,7 @@ from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree import frame_motion as fm
-from robodyn.equations.tree import kinematics
+from robodyn.equations.tree import frame_motion as fm, kinematics
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
