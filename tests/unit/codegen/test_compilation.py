@@ -133,6 +133,28 @@ def test_full_code_takes_the_place_of_the_first_tier(tiers):
 
 
 @pytest.mark.slow
+def test_code_comes_as_it_is_made_from_one_process(tiers, monkeypatch):
+    processes, started = [], module._started
+    monkeypatch.setattr(module, "GATHER", 0.0)
+    monkeypatch.setattr(module, "IDLE", 3600.0)
+    monkeypatch.setattr(
+        module, "_started", lambda *x: processes.append(started(*x)) or processes[-1]
+    )
+    robot = rd.load("puma560")
+    q = np.linspace(-0.5, 0.5, robot.nq)
+    for name in ("forward_dynamics", "inverse_dynamics"):
+        f = robot.function(name)
+        found = f(q, 0.3 * q, 2.0 * q)
+        early = f.rows_address(False)
+        assert until(lambda f=f, early=early: f.rows_address(False) != early)
+        assert f(q, 0.3 * q, 2.0 * q).tobytes() == found.tobytes()
+    (process,) = processes
+    assert process.poll() is None
+    background.finish()
+    assert process.poll() == 0
+
+
+@pytest.mark.slow
 def test_packs_are_looked_for_in_the_other_process(tiers, monkeypatch):
     monkeypatch.setattr(kernel_ir, "packs_for", None)  # a call of it raises
     robot = rd.load("dual_arm")
@@ -251,7 +273,7 @@ def until(done):
 
 @pytest.mark.slow
 def test_code_is_kept_although_the_process_has_ended(tmp_path):
-    text = SCRIPT + "robot.inverse_dynamics(q, v, v)"
+    text = SCRIPT + "for _ in range(20): robot.inverse_dynamics(q, v, v)"
     process = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", text],
         env=environment(tmp_path), capture_output=True, text=True, timeout=300,

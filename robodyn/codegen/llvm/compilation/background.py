@@ -2,7 +2,8 @@
 
 A process rather than a thread: LLVM holds a lock while it compiles, which would hold up the next
 function here, and a thread within LLVM could neither be interrupted nor outlive the interpreter.
-It is started when something is wanted, compiles what has come together, and ends.
+It is started when something is wanted, gets what else comes meanwhile, and ends when nothing has
+come for a while. One thread here sends orders, another one receives the code.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 
-#: Time [s] during which orders are collected, so that one process compiles them.
-GATHER = 0.5
+#: Time [s] for which the first order waits: shorter programs leave all to a process that outlives
+#: them.
+GATHER = 0.1
+
+#: Time [s] after which a process ends that has nothing to do.
+IDLE = 2.0
 
 #: Largest number of characters of IR that may wait; beyond it, code is compiled in full at once.
 MOST = 64 << 20
@@ -50,7 +55,7 @@ class _Wanted:
 
     order: Order
     install: list[weakref.WeakMethod[Callable[[bytes], None]]] = field(default_factory=list)
-    begun: bool = False
+    begun: bool = False  # it was sent
 
     @property
     def given_up(self) -> bool:
@@ -59,7 +64,7 @@ class _Wanted:
 
 
 class Background:
-    """Orders, and the thread that sends them to another process and receives the code."""
+    """Orders, and the threads that send them to another process and receive the code."""
 
     def __init__(self) -> None:
         self.forget()
@@ -69,13 +74,13 @@ class Background:
 
         Orders of the parent are left to the parent.
         """
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._wanted: dict[str, _Wanted] = {}
         #: Orders that were given up. They go to disk when the process ends, for the next one.
         self._given_up: dict[str, Order] = {}
         self._thread: threading.Thread | None = None
         self._process: Popen[bytes] | None = None
-        self._hurry = threading.Event()
+        self._hurry = False
         self._usable = True
 
     def takes(self, size: int) -> bool:
@@ -98,6 +103,7 @@ class Background:
                 thread = threading.Thread(target=self._run, name="robodyn compile", daemon=True)
                 thread.start()
                 self._thread = thread
+            self._lock.notify_all()
 
     def _give_up(self) -> None:
         """Take back orders of objects that are gone; of their text, a little is kept."""
@@ -110,50 +116,94 @@ class Background:
 
     def finish(self) -> None:
         """Wait until there are no orders."""
-        self._hurry.set()
-        thread = self._thread
+        with self._lock:
+            self._hurry, thread = True, self._thread
+            self._lock.notify_all()
         if thread is not None:
             thread.join()
-        self._hurry.clear()
+        self._hurry = False
 
     def _run(self) -> None:
-        """Process orders until there are none."""
-        while True:
-            self._hurry.wait(GATHER)
+        """Have orders compiled until there have been none for a while."""
+        with self._lock:
+            self._lock.wait_for(lambda: self._hurry, GATHER)
+        if not (orders := self._unsent(None)):
+            return
+        try:
+            with _nameless_file() as said:
+                self._serve(orders, said)
+        except Exception as error:  # code of the first tier works in any case
+            self._fail(error)
             with self._lock:
-                self._give_up()
-                batch = list(self._wanted.values())
-                if not batch:
-                    self._thread = None
-                    return
-                for wanted in batch:
-                    wanted.begun = True
-            try:
-                self._compile(batch)
-            except Exception as error:  # code of the first tier works in any case
-                self._fail(error)
-                batch = list(self._wanted.values())
-            with self._lock:
-                for wanted in batch:
-                    self._wanted.pop(wanted.order[0], None)
+                self._wanted.clear()
+                self._thread = None
 
-    def _compile(self, batch: list[_Wanted]) -> None:
-        with _nameless_file() as made, _nameless_file() as said:
-            self._process = _started([x.order for x in batch], made, said)
-            status = self._process.wait()
-            self._process = None
-            made.seek(0)
-            found: dict[str, bytes] = dict(_all_of(made))
-            for wanted in batch:
-                if wanted.order[0] in found:
-                    for method in wanted.install:
-                        install = method()
-                        if install is not None:
-                            install(found[wanted.order[0]])
-            if len(found) < len(batch):
-                said.seek(0)
-                reason = said.read().decode(errors="replace").strip()[-2000:]
-                raise RuntimeError(f"the process that compiles ended with {status}: {reason}")
+    def _serve(self, orders: list[_Wanted], said: IO[bytes]) -> None:
+        """Start a process, send it orders as they come, and end it.
+
+        said: Where it says what goes wrong.
+        """
+        from subprocess import PIPE  # takes a while to import
+
+        self._process = process = _started(PIPE, PIPE, said)
+        assert process.stdin is not None and process.stdout is not None
+        receiver = threading.Thread(target=self._receive, args=(process.stdout,), daemon=True)
+        receiver.start()
+        sent = list[_Wanted]()
+        with contextlib.suppress(OSError), process.stdin:  # it may have ended
+            pickle.dump(chosen_target(), process.stdin)
+            while orders:
+                for wanted in orders:
+                    pickle.dump(wanted.order, process.stdin)
+                    process.stdin.flush()
+                    wanted.begun = True
+                sent += orders
+                orders = self._unsent(receiver)
+            pickle.dump(None, process.stdin)  # a forked process may hold the other end open
+        receiver.join()
+        with process.stdout, self._lock:
+            lost = any(self._wanted.get(x.order[0]) is x for x in sent + orders)
+        if lost:
+            process.kill()
+        status = process.wait()
+        if lost:
+            said.seek(0)
+            reason = said.read().decode(errors="replace").strip()[-2000:]
+            raise RuntimeError(f"the process that compiles ended with {status}: {reason}")
+
+    def _unsent(self, receiver: threading.Thread | None) -> list[_Wanted]:
+        """Orders that were not sent; none when there have been none for a while.
+
+        receiver, optional: Alive as long as the process that has the others.
+        """
+
+        def ended() -> bool:
+            return receiver is None or not receiver.is_alive()
+
+        with self._lock:
+            while True:
+                self._give_up()
+                found = [x for x in self._wanted.values() if not x.begun]
+                if not found and not ended() and self._wanted:
+                    self._lock.wait(IDLE)  # for what is being compiled
+                elif found or self._hurry or ended() or not self._lock.wait(IDLE):
+                    break
+            if not found:
+                self._thread = None
+            return found
+
+    def _receive(self, made: IO[bytes]) -> None:
+        """Put code in place as it comes."""
+        for key, code in _all_of(made):
+            with self._lock:
+                wanted = self._wanted.pop(key, None)
+                self._lock.notify_all()
+            for method in wanted.install if wanted else ():
+                install = method()
+                if install is not None:
+                    install(code)
+        with self._lock:
+            self._lock.notify_all()
 
     def _fail(self, error: Exception) -> None:
         """Log the reason, and compile in full from now on."""
@@ -182,7 +232,11 @@ class Background:
                 process.kill()
         elif orders:
             try:
-                process = _started(orders, None, None)
+                with _nameless_file() as file:  # not a pipe, which would have to be filled
+                    for each in (chosen_target(), *orders):
+                        pickle.dump(each, file)
+                    file.seek(0)
+                    process = _started(file, None, None)
             except Exception:  # as Python may refuse to start a process so late
                 return
             process.returncode = 0  # nobody waits for it
@@ -195,8 +249,8 @@ def _interpreter() -> str | None:
     return program if plain and not getattr(sys, "frozen", False) else None
 
 
-def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None) -> Popen[bytes]:
-    """A process that compiles; Ctrl-C does not reach it."""
+def _started(given: Any, made: Any, said: Any) -> Popen[bytes]:
+    """A process that compiles; Ctrl-C does not reach it. Its files are as of `subprocess.Popen`."""
     import subprocess  # takes a while to import
 
     where = folder()
@@ -206,13 +260,10 @@ def _started(orders: list[Order], made: IO[bytes] | None, said: IO[bytes] | None
     program = [_interpreter() or "", "-c", _PROGRAM.format(path=sys.path)]
     hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    with _nameless_file() as file:  # not a pipe, which would have to be filled
-        pickle.dump((chosen_target(), orders), file)
-        file.seek(0)
-        return subprocess.Popen(
-            program, stdin=file, stdout=made or subprocess.DEVNULL,
-            stderr=said or subprocess.DEVNULL, start_new_session=True, creationflags=hidden | group,
-        )  # fmt: skip
+    return subprocess.Popen(
+        program, stdin=given, stdout=made or subprocess.DEVNULL,
+        stderr=said or subprocess.DEVNULL, start_new_session=True, creationflags=hidden | group,
+    )  # fmt: skip
 
 
 def _nameless_file() -> IO[bytes]:
