@@ -42,7 +42,7 @@ Precision: TypeAlias = Literal["double", "float"]
 LimitsChoice: TypeAlias = Literal["ignore", "report", "enforce"]
 
 #: Limits that a motion can leave.
-LimitKind: TypeAlias = Literal["position", "velocity", "effort", "motor torque"]
+LimitKind: TypeAlias = Literal["position", "velocity", "effort", "motor torque", "motor voltage"]
 
 #: Methods that move a state through time: the files of `robodyn.simulation.integrators`.
 IntegratorName: TypeAlias = Literal[

@@ -140,6 +140,14 @@ class Actuator:
         return max(0.0, 2.0 - 1.0 / self.efficiency)
 
     @property
+    def largest_torque(self) -> float:
+        """The lesser of `torque_limit` and the torque of the largest current, at the shaft."""
+        if self.motor is None or self.motor.current is None:
+            return self.torque_limit
+        by_current = self.motor.torque_constant * self.motor.current
+        return min(self.torque_limit or math.inf, by_current)
+
+    @property
     def lossless(self) -> bool:
         """Whether the gear loses nothing either way."""
         return self.efficiency == 1.0 == self.driven_efficiency

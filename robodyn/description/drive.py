@@ -98,6 +98,8 @@ class Motor:
         for name in ("torque_constant", "voltage", "current"):
             if getattr(self, name) is not None:
                 _check("Motor", self, name, positive=True)
+        if self.voltage is not None and not self.resistance:
+            _refuse("Motor", "resistance", self.resistance, "a positive one with voltage=")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name
+from robodyn.arrays import by_name, shaped
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
@@ -156,6 +156,18 @@ class MotorLoads:
             "inverse_dynamics", motion, **loads, method="motor_torques",
             make=turned if other else gearing.torques, of_inputs=other,
         )  # fmt: skip
+
+    def motor_currents(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Currents of electric motors for generalised forces; see `Robot.motor_currents`."""
+        gearing, motors = self._model.gearing, self._model.motors
+        gearing.check()
+        constants = np.full(len(gearing.ratios), np.nan)
+        for name, motor in motors.items():
+            if motor.motor is not None:
+                constants[gearing.places[name]] = motor.motor.torque_constant
+        force = np.asarray(tau, float) if np.asarray(tau).dtype != np.float32 else np.asarray(tau)
+        force = shaped("tau", force, self._model.bodies.nv, of=self._model.mechanism.name)
+        return np.asarray(gearing.torques(self._forces(force, self._matrix(q))) / constants)
 
     def motor_power(self, *motion: ArrayLike, **loads: Any) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""

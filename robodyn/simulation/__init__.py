@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from robodyn.simulation.step.step_function import step_function
     from robodyn.simulation.trajectory.joint_motion import JointMotion
     from robodyn.simulation.trajectory.mode_motion import mode_motion
+    from robodyn.simulation.trajectory.states.electric_sizing import ElectricSizing
     from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
     from robodyn.simulation.trajectory.states.motor_sizing import MotorSizing, Sizing
 
@@ -42,6 +43,7 @@ __all__ = [
     "ControlLaw",
     "Controller",
     "ControllerSample",
+    "ElectricSizing",
     "EnergyAudit",
     "Event",
     "EventRecord",

@@ -362,7 +362,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     numbers += ("armature", "exponent", "friction_speed", "dissipated")
     numbers += ("stop_stiffness", "stop_damping", "diameter", "viscosity")
     numbers += ("torque_constant", "resistance", "inductance", "backlash", "efficiency")
-    numbers += ("Winding.limit",)
+    numbers += ("Winding.limit", "ambient")
     owners = ("Actuator", "CompliantStops", "Coupling", "Ground", "Joint", "Limits", "Loop")
     owners += ("MotorLimits", "PointSpring", "Rotor", "Inertia", "landings", "Elastic")
     rows = dict.fromkeys(numbers, Row(1.0, w.number))

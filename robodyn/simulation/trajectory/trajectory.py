@@ -250,11 +250,19 @@ class Trajectory:
         motors = motor_names(computed_fields.samples_of(self).robot)
         return computed_fields.computed(self, partial(energies.motor_torques, motors=motors))
 
-    def sizing(self) -> Sizing:
+    @checked_arguments
+    def sizing(self, *, ambient: float = 25.0) -> Sizing:
         """Torques, speeds and powers of each motor in this motion, at its own shaft.
 
         The table has the peak and the root mean square of the torque, speeds, powers, and the
-        utilisation of limits. For simultaneous motions, each number is the largest of all.
+        utilisation of limits. For simultaneous motions, each number is the largest of all. Of
+        motors that are electric (`Actuator.motor`) it has currents, voltages, losses, the energy
+        drawn and fed back, and the temperature of the winding.
+
+        Parameters
+        ----------
+        ambient : float [degrees Celsius]
+            Temperature of the surroundings.
 
         Returns
         -------
@@ -279,11 +287,12 @@ class Trajectory:
         """
         run = self._rows()
         torques, robot = run.motor_torques, computed_fields.samples_of(run).robot
-        others = (computed_fields.samples_of(phase).robot for phase in run.phases)
-        check_same_motors([robot, *others])
-        return sizing_of(
-            robot, run.t, torques, computed_fields.computed(run, energies.motor_speeds)
-        )
+        robots = [robot, *(computed_fields.samples_of(phase).robot for phase in run.phases)]
+        check_same_motors(robots)
+        speeds, lost = computed_fields.computed(run, energies.motor_speeds), np.zeros_like(torques)
+        if any(x.model.setup.gear_losses for x in robots):
+            lost = computed_fields.computed(run, energies.gear_torques, WRENCHES)
+        return sizing_of(robot, run.t, torques, speeds, lost, ambient)
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:

@@ -60,6 +60,15 @@ def gear_friction(samples: Samples) -> FloatArray:
     return robot.gear_friction(x.q, x.v, x.tau, base=x.base, wrenches=x.wrenches or None)
 
 
+def gear_torques(samples: Samples) -> FloatArray:
+    """What gears take of the torques of motors, shape (n, ..., motors)."""
+    model = samples.robot.model
+    if not model.setup.gear_losses:
+        return np.zeros((*samples.v.shape[:-1], len(model.gearing.ratios)))
+    lost = gear_friction(samples)
+    return model.gearing.torques(joint_forces(model, _matrix(samples), lost))
+
+
 def motor_speeds(samples: Samples) -> FloatArray:
     """Of motors at their shafts, shape (n, ..., motors) [rad/s, m/s]."""
     model = samples.robot.model
