@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,9 @@ from robodyn.simulation.trajectory.states.motor_sizing import (
     sizing_of,
 )
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
+
+if TYPE_CHECKING:
+    from robodyn.simulation.trajectory.states.motor_choice import MotorChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +296,59 @@ class Trajectory:
         if any(x.model.setup.gear_losses for x in robots):
             lost = computed_fields.computed(run, energies.gear_torques, WRENCHES)
         return sizing_of(robot, run.t, torques, speeds, lost, ambient)
+
+    @checked_arguments
+    def motor_choice(
+        self,
+        catalogue: Any,
+        *,
+        joints: Iterable[str] | None = None,
+        gears: Any = None,
+        ambient: float = 25.0,
+    ) -> MotorChoice:
+        """Which motors and gears of a catalogue carry this motion, and what the others lack.
+
+        Each row is looked at with its own rotor, friction and gear, in place of the motor of the
+        robot; what its rotor does to the link that carries it does not count.
+
+        Parameters
+        ----------
+        catalogue : path of a CSV file, or sequence of mappings
+            Rows of motors with their gears; docs/guides/robots/drives.md has the columns.
+        joints : names of joints, optional
+            Default: all with motors.
+        gears : path of a CSV file, or sequence of mappings, optional
+            Gears, of which each is tried with each motor of the catalogue.
+        ambient : float [degrees Celsius]
+            Temperature of the surroundings.
+
+        Returns
+        -------
+        choice : MotorChoice
+            A `Candidate` for each joint and row; ``print`` shows the table.
+
+        Raises
+        ------
+        MissingFileError, FileError
+            If a file cannot be read.
+        UnknownNameError
+            For a joint without motor, and for a column that is none.
+        ShapeError, ActuationError
+            For a cell that is no number, a motor that cannot be, and joints of transmissions.
+        SettingsError
+            If the robot is not known.
+        """
+        from robodyn.simulation.trajectory.states import motor_choice
+        from robodyn.simulation.trajectory.states.catalogue_rows import catalogue_rows
+
+        run = self._rows()
+        rows = catalogue_rows(catalogue, gears)
+        robot = computed_fields.samples_of(run).robot
+        names = motor_choice.bare_joints(robot, None if joints is None else named("joints", joints))
+        loads = computed_fields.computed(
+            run, partial(motor_choice.loads_of, joints=names), WRENCHES
+        )
+        return motor_choice.candidates_of(run.t, loads, names, rows, ambient)
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:

@@ -140,7 +140,7 @@ class Sizing(Mapping[str, MotorSizing]):
     @property
     def supply_peak(self) -> float:
         """Largest electric power that all motors draw together [W]."""
-        return float(_largest(self.supply[..., None])[0])
+        return float(largest(self.supply[..., None])[0])
 
     def __getitem__(self, motor: str) -> MotorSizing:
         """The row of a motor."""
@@ -326,10 +326,10 @@ def sizing_of(
     power = torques * speeds
     numbers = zip(
         ratios[columns],
-        _largest(np.abs(torques)), np.sqrt(_largest(_mean(t, torques**2))),
-        _largest(np.abs(speeds)), _largest(_mean(t, np.abs(speeds))),
-        _largest(power), _largest(-power),
-        limits[columns], tops[columns], _largest(_mean(t, lost * speeds)),
+        largest(np.abs(torques)), np.sqrt(largest(mean(t, torques**2))),
+        largest(np.abs(speeds)), largest(mean(t, np.abs(speeds))),
+        largest(power), largest(-power),
+        limits[columns], tops[columns], largest(mean(t, lost * speeds)),
         strict=True,
     )  # fmt: skip
     rows = [
@@ -338,7 +338,7 @@ def sizing_of(
     ]
     for k, motor in enumerate(found):
         if motor is not None:
-            rows[k] = replace(rows[k], electric=_electric_sizing(motor, ambient))
+            rows[k] = replace(rows[k], electric=electric_sizing(motor, ambient))
     none = np.full(speeds.shape[:-1], np.nan)
     shown = (
         np.stack([none if x is None else getattr(x, name) for x in found], axis=-1)
@@ -358,31 +358,31 @@ def _motors(robot: Robot, columns: Sequence[int]) -> list[Motor | None]:
     return [found.get(k) for k in columns]
 
 
-def _electric_sizing(x: ElectricSamples, ambient: float) -> ElectricSizing:
+def electric_sizing(x: ElectricSamples, ambient: float) -> ElectricSizing:
     """What one motor takes in a motion."""
     motor, t, i = x.motor, x.t, x.currents
     loss, power, time = motor.resistance * i * i, x.powers, t[-1] - t[0]
     warm, top = math.nan, math.inf
     if motor.thermal is not None:
         again = heated(motor.thermal, t, loss)[1]
-        warm, top = ambient + float(_largest(again[..., None])[0]), motor.thermal.limit
-    drawn, fed = (_mean(t, np.maximum(sign * power, 0.0)) * time for sign in (1.0, -1.0))
+        warm, top = ambient + float(largest(again[..., None])[0]), motor.thermal.limit
+    drawn, fed = (mean(t, np.maximum(sign * power, 0.0)) * time for sign in (1.0, -1.0))
     numbers = (
-        _largest(np.abs(i)[..., None])[0], np.sqrt(np.max(_mean(t, i * i))),
-        _largest(np.abs(x.voltages)[..., None])[0], np.max(_mean(t, loss)),
-        _largest(power[..., None])[0], np.max(drawn), np.max(fed), warm,
+        largest(np.abs(i)[..., None])[0], np.sqrt(np.max(mean(t, i * i))),
+        largest(np.abs(x.voltages)[..., None])[0], np.max(mean(t, loss)),
+        largest(power[..., None])[0], np.max(drawn), np.max(fed), warm,
     )  # fmt: skip
     amperes, volts = (math.inf if y is None else y for y in (motor.current, motor.voltage))
     return ElectricSizing(*map(float, (*numbers, amperes, volts, top)))
 
 
-def _largest(values: FloatArray) -> FloatArray:
+def largest(values: FloatArray) -> FloatArray:
     """The largest of each column; there are no values after the end of a motion (NaN)."""
     of_all = tuple(range(values.ndim - 1))
     return np.asarray(np.max(values, axis=of_all, initial=0.0, where=~np.isnan(values)))
 
 
-def _mean(t: FloatArray, values: FloatArray) -> FloatArray:
+def mean(t: FloatArray, values: FloatArray) -> FloatArray:
     """Mean over time, shape (...), of values at all samples, shape (n, ...).
 
     It is that until the end of a motion, after which there are none (NaN).
