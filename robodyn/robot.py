@@ -3481,7 +3481,8 @@ class Robot:
     def actuators(self) -> Mapping[str, Actuator]:
         """Motors by joint name, as given to `load` or read from the file.
 
-        The motor behind an elastic gear turns a joint of its own, ``"joint_motor"``.
+        The motor behind an elastic gear turns a joint of its own, ``"joint_motor"``, and one that
+        is commanded by voltage has the name of its winding, ``"joint_winding"``.
 
         Examples
         --------
@@ -3649,7 +3650,8 @@ class Robot:
         Returns
         -------
         currents : ndarray, shape (..., nv) or (..., m) [A]
-            Each motor in the place that it has in `motor_torques`; NaN where none is electric.
+            Each motor in the place that it has in `motor_torques`; NaN where none is electric, and
+            of one that is commanded by voltage, whose current is a speed.
 
         Raises
         ------

@@ -147,6 +147,22 @@ class GearSpring:
     backlash: float = 0.0
 
 
+@dataclass(frozen=True)
+class WindingCurrent:
+    """The winding of a motor as a joint, in a description for the equations.
+
+    winding: The joint whose speed is the current.
+    motor: The joint that the motor is described for, which it turns.
+    ratio: Speed of the motor over that of this joint.
+    constant: Torque at the shaft per unit of current.
+    """
+
+    winding: str
+    motor: str
+    ratio: float
+    constant: float
+
+
 def _check(what: str, item: Any, name: str, *, positive: bool) -> None:
     """Check that a field is a finite number, positive or at least not negative."""
     x = number(name, getattr(item, name))

@@ -371,6 +371,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
             rows[f"{owner}.{name}"] = Row(1.0, w.number)
     rows |= dict.fromkeys(("voltage", "current", "backward_efficiency"), Row(0.5, w.number))
     rows |= dict.fromkeys(("Winding.resistances", "time_constants"), Row((1.0, 2.0), w.array))
+    rows["Actuator.command"] = Row("torque", w.choice)
     rows |= dict.fromkeys(("motor", "thermal", "elastic"), Row(None, w.instance))
     rows |= dict.fromkeys(("xyz", "rpy", "axis", "axis2", "normal"), Row(place, w.array))
     rows |= dict.fromkeys(("point1", "point2"), Row(place, w.array))

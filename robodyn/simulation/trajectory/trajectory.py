@@ -295,7 +295,7 @@ class Trajectory:
         speeds, lost = computed_fields.computed(run, energies.motor_speeds), np.zeros_like(torques)
         if any(x.model.setup.gear_losses for x in robots):
             lost = computed_fields.computed(run, energies.gear_torques, WRENCHES)
-        return sizing_of(robot, run.t, torques, speeds, lost, ambient)
+        return sizing_of(robot, run.t, torques, speeds, lost, run.tau, ambient)
 
     @checked_arguments
     def motor_choice(

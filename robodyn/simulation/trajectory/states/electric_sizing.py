@@ -90,12 +90,22 @@ class ElectricSamples:
 
 
 def electric_samples(
-    motor: Motor, t: FloatArray, torque: FloatArray, speed: FloatArray, ambient: float
+    motor: Motor,
+    t: FloatArray,
+    torque: FloatArray,
+    speed: FloatArray,
+    ambient: float,
+    voltage: FloatArray | None = None,
 ) -> ElectricSamples:
-    """Currents and voltages for torques and speeds at the shaft, shape (n, ...)."""
+    """Currents and voltages for torques and speeds at the shaft, shape (n, ...).
+
+    voltage, optional: Where it is known, as the motor is commanded by it.
+    """
     i = torque / motor.torque_constant
     u = motor.resistance * i + motor.torque_constant * speed
-    if motor.inductance:
+    if voltage is not None:
+        u = voltage
+    elif motor.inductance:
         u = u + motor.inductance * _rates(t, i)
     warm = np.full_like(i, np.nan)
     if motor.thermal is not None:

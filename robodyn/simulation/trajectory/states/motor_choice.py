@@ -145,7 +145,8 @@ def bare_joints(robot: Robot, joints: Sequence[str] | None) -> tuple[str, ...]:
     """
     chosen = robot.actuated_joints if joints is None else tuple(joints)
     coupled = {name: x.name for x in robot.transmissions for name in x.joints}
-    behind = {x.motor for x in robot.model.setup.gear_springs}
+    setup = robot.model.setup
+    behind = {x.motor for x in setup.gear_springs} | {x.winding for x in setup.windings}
     for name in chosen:
         if name not in robot.actuated_joints:
             raise UnknownNameError("joint with a motor", name, robot.actuated_joints)
@@ -157,8 +158,8 @@ def bare_joints(robot: Robot, joints: Sequence[str] | None) -> tuple[str, ...]:
             )
         if name in behind:
             raise ActuationError(
-                f"the motor of {name!r} is behind an elastic gear, and moves as its spring lets "
-                "it: choose motors by a robot with rigid gears",
+                f"the motor of {name!r} is behind an elastic gear, or commanded by voltage, and "
+                "has a motion of its own: choose motors by a robot without",
                 direction=name,
             )
     return chosen

@@ -16,7 +16,12 @@ from robodyn.errors import MissingExtraError, SettingsError, UnknownNameError
 from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import motor_bounds, motor_joint_bounds, top_motor_speeds
+from robodyn.simulation.limits.bounds import (
+    motor_bounds,
+    motor_joint_bounds,
+    speed_bounds,
+    top_motor_speeds,
+)
 from robodyn.simulation.loads.column_names import force_unit, motor_names, motor_units
 from robodyn.simulation.trajectory.states.electric_sizing import (
     ElectricSamples,
@@ -302,6 +307,7 @@ def sizing_of(
     torques: FloatArray,
     speeds: FloatArray,
     lost: FloatArray,
+    tau: FloatArray,
     ambient: float,
 ) -> Sizing:
     """The motor table.
@@ -309,19 +315,29 @@ def sizing_of(
     torques, speeds (n, ..., motors) [N m, N], [rad/s, m/s]: Of motors at their shafts, as
         `Robot.motor_torques` has them; NaN after the end of a motion.
     lost (n, ..., motors) [N m, N]: The part of the torques that gears take.
+    tau (n, ..., nv): Forces of the robot, of which some may be voltages.
     ambient [degrees Celsius]
     """
-    places = robot.model.gearing.places
+    model, places = robot.model, robot.model.gearing.places
     columns = [k for name in robot.actuated_joints for k in range(*places[name].indices(10**9))]
     ratios = robot.gear_ratios
-    limits, tops = motor_joint_bounds(robot) / np.abs(ratios), top_motor_speeds(robot)
-    for x in robot.model.gearing.coupled:
+    limits, tops = motor_joint_bounds(robot) / np.abs(ratios), top_motor_speeds(robot).copy()
+    for x in model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
-    names, units = motor_names(robot), motor_units(robot)
+    names, units, voltages = motor_names(robot), [*motor_units(robot)], dict[int, FloatArray]()
+    for w in model.setup.windings:  # of motors, whose commands are voltages
+        k, at, turned = places[w.winding].start, model.joints[w.winding].v.start, w.motor
+        voltages[k], ratios[k], limits[k] = tau[..., at], w.ratio, np.inf
+        units[k] = "m" if _slides(robot, turned) and abs(w.ratio) == 1.0 else "rad"
+        tops[k] = speed_bounds(robot)[model.joints[turned].v.start] * abs(w.ratio)
     torques, speeds, lost = (x[..., columns] for x in (torques, speeds, lost))
     found = [
-        None if x is None else electric_samples(x, t, torques[..., k], speeds[..., k], ambient)
-        for k, x in enumerate(_motors(robot, columns))
+        None
+        if x is None
+        else electric_samples(
+            x, t, torques[..., n], speeds[..., n], ambient, voltages.get(columns[n])
+        )
+        for n, x in enumerate(_motors(robot, columns))
     ]
     power = torques * speeds
     numbers = zip(
@@ -349,12 +365,20 @@ def sizing_of(
     return Sizing(robot.name, tuple(rows), torques, speeds, *shown)
 
 
+def _slides(robot: Robot, joint: str) -> bool:
+    return robot.joints[joint].kind.unit(0) == "m"
+
+
 def _motors(robot: Robot, columns: Sequence[int]) -> list[Motor | None]:
     """The electric motor of each column, if it is one."""
     described, places = robot.actuators, robot.model.gearing.places
-    found = {
-        k: described[name].motor for name in described for k in range(*places[name].indices(10**9))
-    }
+    windings = {x.winding for x in robot.model.setup.windings}
+    found: dict[int, Motor | None] = {}
+    for name, x in described.items():
+        motor, volts = x.motor, x.torque_limit
+        if name in windings and motor is not None and math.isfinite(volts):
+            motor = replace(motor, voltage=volts)
+        found |= dict.fromkeys(range(*places[name].indices(10**9)), motor)
     return [found.get(k) for k in columns]
 
 
