@@ -67,6 +67,7 @@ METHODS = {
     "coriolis_matrix": "r.coriolis_matrix(q, v)",
     "passive_forces": "r.passive_forces(q, v)",
     "gear_friction": "r.gear_friction(q, v, tau)",
+    "motor_currents": "r.motor_currents(q, tau)",
     "ground_contacts": "r.ground_contacts(q, v)",
     "center_of_mass": "r.center_of_mass(q)",
     "kinetic_energy": "r.kinetic_energy(q, v)",

@@ -45,7 +45,10 @@ Precision: TypeAlias = Literal["double", "float"]
 LimitsChoice: TypeAlias = Literal["ignore", "report", "enforce"]
 
 #: Limits that a motion can leave.
-LimitKind: TypeAlias = Literal["position", "velocity", "effort", "motor torque"]
+LimitKind: TypeAlias = Literal["position", "velocity", "effort", "motor torque", "motor voltage"]
+
+#: What the commands of a motor are.
+MotorCommand: TypeAlias = Literal["torque", "voltage"]
 
 #: Methods that move a state through time: the files of `robodyn.simulation.integrators`.
 IntegratorName: TypeAlias = Literal[

@@ -3611,7 +3611,8 @@ class Robot:
     def actuators(self) -> Mapping[str, Actuator]:
         """Motors by joint name, as given to `load` or read from the file.
 
-        The motor behind an elastic gear turns a joint of its own, ``"joint_motor"``.
+        The motor behind an elastic gear turns a joint of its own, ``"joint_motor"``, and one that
+        is commanded by voltage has the name of its winding, ``"joint_winding"``.
 
         Examples
         --------
@@ -3765,6 +3766,40 @@ class Robot:
         True
         """
         return self._now.motors.motor_torques(q, v, a, wrenches=wrenches, base=base)
+
+    def motor_currents(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Current of each electric motor, for forces of the motors.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Where motors are at joints that follow others; else of no account.
+        tau : array_like, shape (..., nv) [N m, N]
+            Such as those of `inverse_dynamics`, or of the driven joints in `hybrid_dynamics`.
+
+        Returns
+        -------
+        currents : ndarray, shape (..., nv) or (..., m) [A]
+            Each motor in the place that it has in `motor_torques`; NaN where none is electric, and
+            of one that is commanded by voltage, whose current is a speed.
+
+        Raises
+        ------
+        ActuationError
+            As in `motor_torques`.
+        ShapeError
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> drive = rd.Actuator(gear_ratio=50.0, motor=rd.Motor(0.1, 0.5))
+        >>> robot = rd.load("double_pendulum", actuators={"shoulder": drive})
+        >>> q, v = [0.3, 0.2], [0.0, 0.0]
+        >>> found = robot.hybrid_dynamics(q, v, controlled={"shoulder": 2.0})
+        >>> float(robot.motor_currents(q, found.tau)[0] - found.tau[0] / 50.0 / 0.1)
+        0.0
+        """
+        return self._now.motors.motor_currents(q, tau)
 
     def motor_power(
         self,

@@ -9,6 +9,7 @@ from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.description.drive import Elastic, Motor
 from robodyn.description.pose import Vector
+from robodyn.literals import MotorCommand
 from robodyn.symbolic.symbol import with_name
 
 #: Fields of an `Actuator` that are finite numbers.
@@ -82,6 +83,10 @@ class Actuator:
         ``2 - 1 / efficiency``, as of the same friction in the gear, and never below 0.
     backlash : float [rad, m]
         Play between gear and joint, at the joint, from end to end; it needs ``elastic``.
+    command : {"torque", "voltage"}
+        What a controller gives the motor. With ``"voltage"`` the winding of its ``motor`` is a
+        state: a joint ``"joint_winding"``, whose speed is the current [A] and whose force is the
+        voltage at the terminals [V], stands for the motor; it needs an inductance.
     elastic : Elastic or None
         Spring and damper between gear and joint: the motor becomes a joint of its own, see
         docs/guides/robots/drives.md.
@@ -120,6 +125,7 @@ class Actuator:
     backward_efficiency: float | None = None
     backlash: float = 0.0
     elastic: Elastic | None = None
+    command: MotorCommand = "torque"
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -138,6 +144,14 @@ class Actuator:
         if self.backward_efficiency is not None:
             return self.backward_efficiency
         return max(0.0, 2.0 - 1.0 / self.efficiency)
+
+    @property
+    def largest_torque(self) -> float:
+        """The lesser of `torque_limit` and the torque of the largest current, at the shaft."""
+        if self.motor is None or self.motor.current is None:
+            return self.torque_limit
+        by_current = self.motor.torque_constant * self.motor.current
+        return min(self.torque_limit or math.inf, by_current)
 
     @property
     def lossless(self) -> bool:

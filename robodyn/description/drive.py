@@ -98,6 +98,8 @@ class Motor:
         for name in ("torque_constant", "voltage", "current"):
             if getattr(self, name) is not None:
                 _check("Motor", self, name, positive=True)
+        if self.voltage is not None and not self.resistance:
+            _refuse("Motor", "resistance", self.resistance, "a positive one with voltage=")
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,22 @@ class GearSpring:
     joint: str
     elastic: Elastic
     backlash: float = 0.0
+
+
+@dataclass(frozen=True)
+class WindingCurrent:
+    """The winding of a motor as a joint, in a description for the equations.
+
+    winding: The joint whose speed is the current.
+    motor: The joint that the motor is described for, which it turns.
+    ratio: Speed of the motor over that of this joint.
+    constant: Torque at the shaft per unit of current.
+    """
+
+    winding: str
+    motor: str
+    ratio: float
+    constant: float
 
 
 def _check(what: str, item: Any, name: str, *, positive: bool) -> None:

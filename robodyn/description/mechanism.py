@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robodyn.description.actuation import Actuator, Rotor
-from robodyn.description.drive import GearSpring
+from robodyn.description.drive import GearSpring, WindingCurrent
 from robodyn.description.joint import Joint
 from robodyn.description.link import Link
 from robodyn.description.loop import Coupling, Loop
@@ -60,6 +60,8 @@ class Mechanism:
         mean squares, where poses here are products of those of the file; not part of equality.
     gear_springs : tuple of GearSpring
         Of elastic gears, in the description for the equations alone.
+    windings : tuple of WindingCurrent
+        Of motors that are commanded by voltage, in the description for the equations alone.
     written : Mechanism or None
         As it was before frames were moved so that loops close; not part of equality.
 
@@ -93,6 +95,7 @@ class Mechanism:
     transmissions: tuple[Transmission, ...] = ()
     rounding: tuple[float, float] | None = field(default=None, compare=False)
     gear_springs: tuple[GearSpring, ...] = ()
+    windings: tuple[WindingCurrent, ...] = ()
     written: Mechanism | None = field(default=None, compare=False, repr=False)
 
     @property

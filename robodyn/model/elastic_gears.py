@@ -63,11 +63,6 @@ def with_elastic_gears(mechanism: Mechanism) -> Mechanism:
     )
 
 
-def motors_of(mechanism: Mechanism) -> dict[str, Actuator]:
-    """Motors by the joint that they turn, which behind an elastic gear is one of their own."""
-    return dict(with_elastic_gears(mechanism).actuators)
-
-
 def _of_motor(joint: Joint, name: str) -> Joint:
     """The joint of a gear's output."""
     kind = continuous.KIND.name if joint.kind == revolute.KIND.name else joint.kind

@@ -75,7 +75,7 @@ class Gearing:
         self.ratios, self.torque_limits = np.ones(nv), np.full(nv, np.inf)
         for name, motor in motors.items():
             self.ratios[self.places[name]] = motor.gear_ratio
-            self.torque_limits[self.places[name]] = motor.torque_limit
+            self.torque_limits[self.places[name]] = motor.largest_torque
         divisors = np.where(self.ratios == 0.0, np.inf, self.ratios)
         self._divisors = {np.dtype(x): divisors.astype(x) for x in (np.float64, np.float32)}
         found = [x for x in map(self._coupled, transmissions) if len(x.speeds)]
@@ -92,7 +92,7 @@ class Gearing:
             np.array([places[k].start for k in moving], int),
             matrix[:, moving],
             np.linalg.inv(matrix) if len(free) == len(motors) else None,
-            np.array([x.torque_limit for x in motors]),
+            np.array([x.largest_torque for x in motors]),
         )
 
     def _moves_by_itself(self, name: str) -> bool:

@@ -18,7 +18,6 @@ from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import ActuationError
 from robodyn.model.configuration import Block
-from robodyn.model.elastic_gears import motors_of
 from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
 from robodyn.model.joint_inertias import InertiaForms, JointInertias
@@ -32,6 +31,7 @@ from robodyn.model.mass_checks import (
 )
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
 from robodyn.model.settings import Settings
+from robodyn.model.windings import motors_of
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree
@@ -63,8 +63,9 @@ class Model:
 
     @cached_property
     def motors(self) -> dict[str, Actuator]:
-        """Motors by the joint that they turn; behind an elastic gear it is one of their own."""
-        return motors_of(self.mechanism)
+        """Motors by the joint that gets their commands; `passive=False` leaves drives out."""
+        described = self.mechanism
+        return motors_of(described) if self.settings.passive else dict(described.actuators)
 
     @cached_property
     def gearing(self) -> Gearing:
@@ -211,7 +212,7 @@ def model_of(
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = limits_of(infos.values(), bodies.nq, bodies.nv)
-    described = motors_of(mechanism)
+    described = motors_of(mechanism) if settings.passive else dict(mechanism.actuators)
     # in the order of the tree, which is that of q, also where joints follow others
     moved = tuple(x.joint.name for x in tree.joints if x.joint.name in described and x.joint.nv)
     free = tuple(n for n in names if not infos[n].kind.is_free)

@@ -31,9 +31,9 @@ from robodyn.model.actuators import (
     with_free_rotors,
     with_motors,
 )
-from robodyn.model.elastic_gears import with_elastic_gears
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
+from robodyn.model.windings import with_drives
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
 
@@ -42,7 +42,7 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
 
     It includes the friction of motors if passive forces count; else joints have no armature.
     """
-    mechanism = with_elastic_gears(mechanism)
+    mechanism = with_drives(mechanism) if settings.passive else mechanism
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
     if mechanism.followers:
@@ -101,7 +101,8 @@ def setup_of(
         planets=tuple(x for x in forces if isinstance(x, InverseSquareGravity)),
         motor_friction=motor_friction_of(effective, bodies) if passive else (),
         gear_losses=gear_losses_of(effective, settings) if passive else (),
-        gear_springs=() if mechanism.relaxed else effective.gear_springs,
+        gear_springs=effective.gear_springs if passive else (),
+        windings=effective.windings if passive else (),
         free_rotors=tuple(body.index for body in bodies if body.description.name in spinning),
     )
 
@@ -192,7 +193,7 @@ def gear_losses_of(mechanism: Mechanism, settings: Settings) -> tuple[GearLoss, 
         return ()
     coupled, found = {name: x for x in mechanism.transmissions for name in x.joints}, []
     drives = {x.joint: x for x in drives_of(mechanism, settings)}
-    ratios = motor_ratios(mechanism)
+    ratios, windings = motor_ratios(mechanism), {x.motor: x for x in mechanism.windings}
     for name in (x for x in joints if x in lossy and joints[x].nv):
         motor, row = motors[name], ratios[name]
         torque = [(name, 1.0 / motor.gear_ratio)]
@@ -204,6 +205,7 @@ def gear_losses_of(mechanism: Mechanism, settings: Settings) -> tuple[GearLoss, 
             GearLoss(
                 name, row, tuple(torque), drive.inertia, drive.carrier, drive.axis,
                 motor.viscous, motor.coulomb, scale, 1.0 / motor.efficiency - 1.0, backward,
+                windings.get(name),
             )
         )  # fmt: skip
     return tuple(found)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name
+from robodyn.arrays import by_name, shaped
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.force_elements.common.link_element import WORLD
@@ -22,6 +22,7 @@ from robodyn.model.virtual_work import (
     refuse_other_forces,
     speeds_without_motors,
 )
+from robodyn.model.winding_motors import winding_speeds, winding_torques
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 
@@ -148,19 +149,36 @@ class MotorLoads:
         gearing = self._model.gearing
         gearing.check()
 
-        def turned(tau: Array, q: Array, *_: Any) -> Array:
-            return gearing.torques(self._forces(tau, self._matrix(q)))
+        windings = self._model.setup.windings
 
-        other = gearing.elsewhere or bool(self.without)
+        def turned(tau: Array, q: Array, v: ArrayLike, *_: Any) -> Array:
+            found = gearing.torques(self._forces(tau, self._matrix(q)))
+            return winding_torques(self._model, found, np.asarray(v)) if windings else found
+
+        other = gearing.elsewhere or bool(self.without or windings)
         return self._evaluator.call(
             "inverse_dynamics", motion, **loads, method="motor_torques",
             make=turned if other else gearing.torques, of_inputs=other,
         )  # fmt: skip
 
+    def motor_currents(self, q: ArrayLike, tau: ArrayLike) -> Array:
+        """Currents of electric motors for generalised forces; see `Robot.motor_currents`."""
+        gearing, motors = self._model.gearing, self._model.motors
+        windings = {x.winding for x in self._model.setup.windings}
+        gearing.check()
+        constants = np.full(len(gearing.ratios), np.nan)
+        for name, motor in motors.items():
+            if motor.motor is not None and name not in windings:
+                constants[gearing.places[name]] = motor.motor.torque_constant
+        force = np.asarray(tau, float) if np.asarray(tau).dtype != np.float32 else np.asarray(tau)
+        force = shaped("tau", force, self._model.bodies.nv, of=self._model.mechanism.name)
+        return np.asarray(gearing.torques(self._forces(force, self._matrix(q))) / constants)
+
     def motor_power(self, *motion: ArrayLike, **loads: Any) -> Array:
         """Mechanical power of each motor, shape (..., nv); see `Robot.motor_power`."""
         gearing = self._model.gearing
         gearing.refuse_partial()
+        windings = self._model.setup.windings
 
         def power(forces: Array, _q: Array, v: ArrayLike, *_: Any) -> Array:
             speeds = np.asarray(v, forces.dtype)
@@ -171,6 +189,14 @@ class MotorLoads:
                     found[..., x.speeds] = x.torques(forces) * turning[..., x.speeds]
             return found
 
+        def of_currents(tau: Array, q: Array, v: ArrayLike, *_: Any) -> Array:
+            """Of motors that are commanded by voltage too, whose speeds are those of shafts."""
+            matrix, speeds = self._matrix(q), np.asarray(v, tau.dtype)
+            found = gearing.torques(self._forces(tau, matrix))
+            turning = gearing.speeds(joint_speeds(self._model, matrix, speeds))
+            torques = winding_torques(self._model, found, speeds)
+            return np.asarray(torques * winding_speeds(self._model, turning, speeds))
+
         def at_joints(tau: Array, q: Array, v: ArrayLike, *_: Any) -> Array:
             matrix = self._matrix(q)
             forces = self._forces(tau, matrix)
@@ -178,7 +204,10 @@ class MotorLoads:
 
         return self._evaluator.call(
             "inverse_dynamics", motion, **loads, method="motor_power",
-            make=at_joints if gearing.elsewhere or self.without else power, of_inputs=True,
+            make=of_currents if windings
+            else at_joints if gearing.elsewhere or self.without
+            else power,
+            of_inputs=True,
         )  # fmt: skip
 
     def refuse_other_forces(self, tau: Array) -> None:

@@ -34,19 +34,24 @@ if TYPE_CHECKING:
     from robodyn.simulation.step.step_function import step_function
     from robodyn.simulation.trajectory.joint_motion import JointMotion
     from robodyn.simulation.trajectory.mode_motion import mode_motion
+    from robodyn.simulation.trajectory.states.electric_sizing import ElectricSizing
     from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
+    from robodyn.simulation.trajectory.states.motor_choice import Candidate, MotorChoice
     from robodyn.simulation.trajectory.states.motor_sizing import MotorSizing, Sizing
 
 __all__ = [
     "INTEGRATORS",
+    "Candidate",
     "ControlLaw",
     "Controller",
     "ControllerSample",
+    "ElectricSizing",
     "EnergyAudit",
     "Event",
     "EventRecord",
     "JointMotion",
     "LimitViolation",
+    "MotorChoice",
     "MotorLimits",
     "MotorSizing",
     "RigidStops",
@@ -77,6 +82,8 @@ _HOMES = {
     "trajectory.joint_motion": "JointMotion",
     "trajectory.mode_motion": "mode_motion",
     "trajectory.states.energy_audit": "EnergyAudit",
+    "trajectory.states.electric_sizing": "ElectricSizing",
+    "trajectory.states.motor_choice": "Candidate MotorChoice",
     "trajectory.states.motor_sizing": "MotorSizing Sizing",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

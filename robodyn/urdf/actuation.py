@@ -146,6 +146,7 @@ class _Actuation:
                 efficiency=reader.number(element, "efficiency", 1.0),
                 backward_efficiency=self._optional(element, "backward_efficiency"),
                 backlash=reader.number(element, "backlash", 0.0),
+                command=element.get("command", "torque"),
                 elastic=self._read_child(element, "elastic", Elastic, ("stiffness", "damping")),
             )
             if made is not None:
@@ -199,7 +200,7 @@ class _Actuation:
         """What an element describes, or a problem where its numbers are wrong."""
         try:
             return make(**values)
-        except (ActuationError, ShapeError) as error:
+        except (ActuationError, ShapeError, UnknownNameError) as error:
             self._reader.problem(element, str(error), leniently="left out")
             return None
 

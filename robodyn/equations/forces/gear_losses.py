@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from robodyn.description.drive import WindingCurrent
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.errors import ActuationError
@@ -42,6 +43,7 @@ class GearLoss:
     viscous, coulomb [N m s/rad], [N m]: Friction of the motor itself.
     scale: Root of the sum of the squares of its ratios.
     forward, backward: Friction over the torque carried.
+    winding: Whose current makes the torque, if the motor is commanded by voltage.
     """
 
     joint: str
@@ -55,6 +57,7 @@ class GearLoss:
     scale: float
     forward: float
     backward: float
+    winding: WindingCurrent | None = None
 
 
 class LossyGears:
@@ -117,6 +120,9 @@ class LossyGears:
         found = []
         for gear, w in zip(self._gears, self.speeds, strict=True):
             u = sum((forces(name) * x for name, x in gear.torque), 0.0)
+            if gear.winding is not None:
+                i = self._bodies[gear.winding.winding]
+                u = u + self._state[i].v[0] * gear.winding.constant
             dw = self._turned(gear, lambda joint: joint.acceleration(a)[0])
             if gear.carrier is not None and gear.inertia:
                 body, X = self._link(gear.carrier)

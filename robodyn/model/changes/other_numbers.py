@@ -70,7 +70,8 @@ def with_other_numbers(
         cut_joint_friction=tuple(x for x in resisted if x.damping or x.friction),
         motor_friction=motors,
         gear_losses=gear_losses_of(effective, settings) if model.setup.passive else (),
-        gear_springs=effective.gear_springs if model.setup.gear_springs else (),
+        gear_springs=effective.gear_springs if model.setup.passive else (),
+        windings=effective.windings if model.setup.passive else (),
     )
     joint_inertias = None
     if drives is None:

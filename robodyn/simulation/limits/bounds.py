@@ -21,6 +21,7 @@ from robodyn.model.virtual_work import forces_of_motors, generalised, joint_forc
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
+from robodyn.simulation.limits.voltages import voltage_limits
 from robodyn.tolerances import ACTUATION_RANK, LIMIT_EXCESS, LIMIT_EXCESS_SINGLE
 
 #: Largest number of times that what motors give beyond their limits is shared among all.
@@ -58,8 +59,8 @@ class Range(NamedTuple):
 class JointBounds:
     """The limits of a robot's joints.
 
-    ranges: Of positions, velocities, efforts of the joints of motors, with their indices, and
-        torques of motors that transmissions couple, all of them in the order of `limited_motors`.
+    ranges: Of positions, velocities, efforts of the joints of motors, with their indices, torques
+        of motors that transmissions couple, in the order of `limited_motors`, and voltages.
     positions, velocities: Limits of joints that move, without coordinates: those that are cut, and
         those that follow.
     """
@@ -78,6 +79,7 @@ def bounds_of(robot: Robot) -> JointBounds:
         "velocity": Range.of(-speeds, speeds),
         "effort": Range.of(-efforts, efforts),
         "motor torque": _of_motors(robot),
+        "motor voltage": _of_voltages(robot),
     }
     moving = (joint for joint in robot.joints.values() if joint.kind.nv)
     without = [joint for joint in moving if joint.q.start == joint.q.stop]
@@ -97,6 +99,11 @@ def _of_top_speed(joint: JointInfo) -> Range | None:
 def _of_motors(robot: Robot) -> Range | None:
     tops = [motor_bounds(x) for x in limited_motors(robot)]
     return Range.of(-np.concatenate(tops), np.concatenate(tops)) if tops else None
+
+
+def _of_voltages(robot: Robot) -> Range | None:
+    limits = voltage_limits(robot)
+    return None if limits is None else Range.of(-limits.voltages, limits.voltages)
 
 
 def has_top_speed(joint: JointInfo) -> bool:

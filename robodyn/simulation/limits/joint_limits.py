@@ -18,7 +18,7 @@ from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
 from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
-from robodyn.model.virtual_work import joint_forces
+from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import (
     Range,
@@ -29,6 +29,7 @@ from robodyn.simulation.limits.bounds import (
     speed_bounds,
     within_motors,
 )
+from robodyn.simulation.limits.voltages import voltage_limits
 from robodyn.simulation.loads import column_names
 
 #: The choices of ``limits=``.
@@ -96,9 +97,10 @@ class LimitViolation:
     ----------
     joint : str
         The joint, or ``"joint[k]"`` where it has several speeds.
-    limit : {"position", "velocity", "effort", "motor torque"}
-        The last of motors that a transmission couples, each by the joint it is described for.
-    bound : float [rad, m], [rad/s, m/s], [N m, N]
+    limit : {"position", "velocity", "effort", "motor torque", "motor voltage"}
+        Torques of motors that a transmission couples, and voltages of electric ones, each by the
+        joint that it is described for.
+    bound : float [rad, m], [rad/s, m/s], [N m, N], [V]
         The value that is not to be passed: negative for the lower one.
     start : float [s]
         The first sample beyond it.
@@ -161,6 +163,13 @@ class Limits:
         self._robot, self._choice = robot, choice
         self._efforts = own_effort_bounds(robot) if choice == "enforce" else None
         self._coupled = choice == "enforce" and limits_depend_on_motors(robot)
+        self._voltages = voltage_limits(robot) if choice == "enforce" else None
+        if self._voltages and robot.model.gearing.elsewhere:
+            raise SettingsError(
+                f"motors of {robot.name!r} are at joints that follow others: limits by voltage "
+                f"({', '.join(self._voltages.names)}) are not enforced there; give them "
+                "current= or torque_limit= alone"
+            )
         if self._coupled and self._motors is not None:
             coupled = [name for x in limited_motors(robot) for name in x.joints]
             why = (
@@ -176,7 +185,7 @@ class Limits:
     @property
     def of_joints_alone(self) -> bool:
         """Whether limits of efforts depend neither on speeds nor on the efforts of other joints."""
-        return self._motors is None and not self._coupled
+        return self._motors is None and not self._coupled and self._voltages is None
 
     @property
     def efforts(self) -> FloatArray | None:
@@ -203,7 +212,15 @@ class Limits:
             upper = np.where(v > 0.0, driving, upper)
             lower = np.where(v < 0.0, -driving, lower)
         within = np.minimum(np.maximum(tau, lower), upper)
-        return within_motors(self._robot.at(t), within, q) if self._coupled else within
+        within = within_motors(self._robot.at(t), within, q) if self._coupled else within
+        return within if self._voltages is None else self._within_voltages(within, v)
+
+    def _within_voltages(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+        assert self._voltages is not None
+        gearing = self._robot.model.gearing
+        torques = gearing.torques(tau)
+        change = self._voltages.within(torques, gearing.speeds(v)) - torques
+        return np.asarray(tau + change @ gearing.matrix)
 
     def warn_of_violations(self, left: Callable[[], Sequence[LimitViolation]]) -> None:
         """Warn once, in one line, of the limits that a motion leaves: the first, and how many."""
@@ -298,12 +315,18 @@ def _limited(
 ) -> Iterator[tuple[LimitKind, FloatArray, Range | None, Columns]]:
     """Samples that may have limits, shape (n, ..., k), and these."""
     bounds, f, by_motors = bounds_of(robot), tau, limits_depend_on_motors(robot)
+    voltages, gearing = voltage_limits(robot), robot.model.gearing
+    by_motors = by_motors or (gearing.elsewhere and voltages is not None)
     asked = by_motors or bounds.positions or bounds.velocities
     now = robot.at(t.reshape(len(t), *[1] * (q.ndim - 2))) if asked else robot
     if by_motors:
         f = joint_forces(robot.model, lambda: now.actuation_matrix(q), tau, exact=False)
     torques = [x.torques(f) for x in limited_motors(robot)]
-    samples = q, v, f, np.concatenate(torques, axis=-1) if torques else tau
+    needed = tau
+    if voltages is not None:
+        speeds = gearing.speeds(joint_speeds(robot.model, lambda: now.actuation_matrix(q), v))
+        needed = voltages.needed(gearing.torques(f), speeds)
+    samples = q, v, f, np.concatenate(torques, axis=-1) if torques else tau, needed
     for (limit, allowed), x in zip(bounds.ranges.items(), samples, strict=True):
         yield limit, x, allowed, partial(_columns, limit, robot)
     # joints without coordinates, which are cut or follow others, are asked for if they have limits
@@ -335,6 +358,9 @@ _COLUMNS: Mapping[LimitKind, tuple[Callable[..., Any], ...]] = {
 
 def _columns(limit: LimitKind, robot: Robot) -> Iterable[tuple[str, str]]:
     """Name and unit of each column of what has limits."""
+    if limit == "motor voltage":
+        voltages = voltage_limits(robot)
+        return [(name, "V") for name in voltages.names] if voltages else []
     if limit == "motor torque":
         return [(name, "N m") for x in limited_motors(robot) for name in x.joints]
     names, units, changed = _COLUMNS[limit]

@@ -33,8 +33,16 @@ def speed_units(robot: Robot) -> tuple[str, ...]:
 
 
 def _units(robot: Robot, names: tuple[str, ...]) -> tuple[str, ...]:
-    kinds = [robot.joints[name].kind for name in names]
-    return tuple(kind.unit(k) for kind in kinds for k in range(kind.nv))
+    found = []
+    for name, kind in ((name, robot.joints[name].kind) for name in names):
+        found += ["C"] if name in _windings(robot) else [kind.unit(k) for k in range(kind.nv)]
+    return tuple(found)
+
+
+@once_per_robot
+def _windings(robot: Robot) -> frozenset[str]:
+    """Joints whose coordinate is a charge [C], and whose force is a voltage."""
+    return frozenset(x.winding for x in robot.model.setup.windings)
 
 
 @once_per_robot
@@ -74,10 +82,11 @@ def coordinate_units(robot: Robot) -> tuple[str, ...]:
         joint = robot.joints[name]
         count = joint.q.stop - joint.q.start
         plain = count - 4 if joint.kind.coordinates.quaternion else count
-        units += [joint.kind.unit(k) for k in range(plain)] + [""] * (count - plain)
+        own = ["C"] if name in _windings(robot) else [joint.kind.unit(k) for k in range(plain)]
+        units += own + [""] * (count - plain)
     return tuple(units)
 
 
 def force_unit(unit: str) -> str:
     """Unit of the force along what is measured in a unit."""
-    return {"rad": "N m", "m": "N"}.get(unit, "")
+    return {"rad": "N m", "m": "N", "C": "V"}.get(unit, "")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,9 @@ from robodyn.simulation.trajectory.states.motor_sizing import (
     sizing_of,
 )
 from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
+
+if TYPE_CHECKING:
+    from robodyn.simulation.trajectory.states.motor_choice import MotorChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,11 +252,19 @@ class Trajectory:
         motors = motor_names(computed_fields.samples_of(self).robot)
         return computed_fields.computed(self, partial(energies.motor_torques, motors=motors))
 
-    def sizing(self) -> Sizing:
+    @checked_arguments
+    def sizing(self, *, ambient: float = 25.0) -> Sizing:
         """Torques, speeds and powers of each motor in this motion, at its own shaft.
 
         The table has the peak and the root mean square of the torque, speeds, powers, and the
-        utilisation of limits. For simultaneous motions, each number is the largest of all.
+        utilisation of limits. For simultaneous motions, each number is the largest of all. Of
+        motors that are electric (`Actuator.motor`) it has currents, voltages, losses, the energy
+        drawn and fed back, and the temperature of the winding.
+
+        Parameters
+        ----------
+        ambient : float [degrees Celsius]
+            Temperature of the surroundings.
 
         Returns
         -------
@@ -278,11 +289,65 @@ class Trajectory:
         """
         run = self._rows()
         torques, robot = run.motor_torques, computed_fields.samples_of(run).robot
-        others = (computed_fields.samples_of(phase).robot for phase in run.phases)
-        check_same_motors([robot, *others])
-        return sizing_of(
-            robot, run.t, torques, computed_fields.computed(run, energies.motor_speeds)
+        robots = [robot, *(computed_fields.samples_of(phase).robot for phase in run.phases)]
+        check_same_motors(robots)
+        speeds, lost = computed_fields.computed(run, energies.motor_speeds), np.zeros_like(torques)
+        if any(x.model.setup.gear_losses for x in robots):
+            lost = computed_fields.computed(run, energies.gear_torques, WRENCHES)
+        return sizing_of(robot, run.t, torques, speeds, lost, run.tau, ambient)
+
+    @checked_arguments
+    def motor_choice(
+        self,
+        catalogue: Any,
+        *,
+        joints: Iterable[str] | None = None,
+        gears: Any = None,
+        ambient: float = 25.0,
+    ) -> MotorChoice:
+        """Which motors and gears of a catalogue carry this motion, and what the others lack.
+
+        Each row is looked at with its own rotor, friction and gear, in place of the motor of the
+        robot; what its rotor does to the link that carries it does not count.
+
+        Parameters
+        ----------
+        catalogue : path of a CSV file, or sequence of mappings
+            Rows of motors with their gears; docs/guides/robots/drives.md has the columns.
+        joints : names of joints, optional
+            Default: all with motors.
+        gears : path of a CSV file, or sequence of mappings, optional
+            Gears, of which each is tried with each motor of the catalogue.
+        ambient : float [degrees Celsius]
+            Temperature of the surroundings.
+
+        Returns
+        -------
+        choice : MotorChoice
+            A `Candidate` for each joint and row; ``print`` shows the table.
+
+        Raises
+        ------
+        MissingFileError, FileError
+            If a file cannot be read.
+        UnknownNameError
+            For a joint without motor, and for a column that is none.
+        ShapeError, ActuationError
+            For a cell that is no number, a motor that cannot be, and joints of transmissions.
+        SettingsError
+            If the robot is not known.
+        """
+        from robodyn.simulation.trajectory.states import motor_choice
+        from robodyn.simulation.trajectory.states.catalogue_rows import catalogue_rows
+
+        run = self._rows()
+        rows = catalogue_rows(catalogue, gears)
+        robot = computed_fields.samples_of(run).robot
+        names = motor_choice.bare_joints(robot, None if joints is None else named("joints", joints))
+        loads = computed_fields.computed(
+            run, partial(motor_choice.loads_of, joints=names), WRENCHES
         )
+        return motor_choice.candidates_of(run.t, loads, names, rows, ambient)
 
     @cached_property
     def measurements(self) -> Mapping[str, FloatArray]:

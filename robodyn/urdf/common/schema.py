@@ -285,7 +285,7 @@ ROOT = rule(
         "ros2_control": _ROS2_CONTROL,
         "motor": rule(
             "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name "
-            "efficiency backward_efficiency backlash",
+            "efficiency backward_efficiency backlash command",
             {
                 "electric": rule(
                     "torque_constant resistance inductance voltage current",

@@ -118,6 +118,7 @@ def shape_of(setup: Setup) -> Shape:
         tuple(tuple(body for body, _ in x.turns) for x in setup.motor_friction),
         setup.gear_losses,
         setup.gear_springs,
+        setup.windings,
         tuple((x.exponent, *((name, link) for name, link, _ in x.contacts)) for x in setup.ground),
     )
 

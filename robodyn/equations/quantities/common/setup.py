@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from robodyn.description.drive import GearSpring
+from robodyn.description.drive import GearSpring, WindingCurrent
 from robodyn.equations.forces.gear_losses import GearLoss
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure, Coupled
@@ -46,7 +46,7 @@ class Setup:
     planets: Masses far away that draw all bodies.
     motor_friction: Of motors that several joints turn, if it belongs to the mechanism.
     gear_losses: Of gears that lose power, if they belong to the mechanism.
-    gear_springs: Of elastic gears, which belong to the mechanism whether or not damping does.
+    gear_springs, windings: Of elastic gears, and of motors that are commanded by voltage.
     """
 
     model: MechanismModel
@@ -68,6 +68,7 @@ class Setup:
     motor_friction: tuple[MotorFriction, ...] = ()
     gear_losses: tuple[GearLoss, ...] = ()
     gear_springs: tuple[GearSpring, ...] = ()
+    windings: tuple[WindingCurrent, ...] = ()
 
     @property
     def closed(self) -> bool:

@@ -12,6 +12,7 @@ from robodyn.equations.forces import between_links, from_outside, in_joints, law
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.forces.elastic_gears import gear_spring_forces
 from robodyn.equations.forces.motor_friction import motor_friction_forces
+from robodyn.equations.forces.windings import winding_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
 from robodyn.equations.loops.constraint import Related
@@ -363,11 +364,15 @@ class Tracer:
 
     @cached_property
     def _shared_forces(self) -> Mapping[int, Number]:
-        """Of motors that several joints turn and of elastic gears, along the joint of each body."""
+        """Of shared motors, elastic gears and windings, along the joint of each body."""
         setup, state = self.setup, self.state
         found = motor_friction_forces(setup.motor_friction, state, setup.friction_speed)
-        for body, force in gear_spring_forces(setup.gear_springs, state).items():
-            found[body] = found[body] + force if body in found else force
+        for more in (
+            gear_spring_forces(setup.gear_springs, state),
+            winding_forces(setup.windings, state),
+        ):
+            for body, force in more.items():
+                found[body] = found[body] + force if body in found else force
         return found
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor
 from robodyn.model.virtual_work import joint_forces, joint_speeds, loads_follow_forces
+from robodyn.model.winding_motors import winding_speeds, winding_torques
 from robodyn.results import GroundContact, JointWrenches, joined_wrenches
 from robodyn.simulation.loads.column_names import motor_names
 from robodyn.simulation.trajectory.states.samples import Samples
@@ -42,9 +43,11 @@ def largest_gap(samples: Samples) -> FloatArray:
 
 def motor_torques(samples: Samples, motors: tuple[str, ...]) -> FloatArray:
     """At the shafts of motors by name, shape (n, ..., motors); NaN of those that are not there."""
-    gearing, own = samples.robot.model.gearing, motor_names(samples.robot)
-    gearing.check()
-    found = gearing.torques(joint_forces(samples.robot.model, _matrix(samples), samples.tau))
+    model, own = samples.robot.model, motor_names(samples.robot)
+    model.gearing.check()
+    found = model.gearing.torques(joint_forces(model, _matrix(samples), samples.tau))
+    if model.setup.windings:
+        found = winding_torques(model, found, samples.v)
     if own == motors:
         return found
     absent = np.full(samples.t.shape + samples.batch, np.nan)
@@ -60,10 +63,23 @@ def gear_friction(samples: Samples) -> FloatArray:
     return robot.gear_friction(x.q, x.v, x.tau, base=x.base, wrenches=x.wrenches or None)
 
 
+def gear_torques(samples: Samples) -> FloatArray:
+    """What gears take of the torques of motors, shape (n, ..., motors)."""
+    model = samples.robot.model
+    if not model.setup.gear_losses:
+        return np.zeros((*samples.v.shape[:-1], len(model.gearing.ratios)))
+    lost = gear_friction(samples)
+    found = model.gearing.torques(joint_forces(model, _matrix(samples), lost))
+    for x in model.setup.windings:
+        found[..., model.gearing.places[x.winding]] = lost[..., model.joints[x.motor].v] / x.ratio
+    return found
+
+
 def motor_speeds(samples: Samples) -> FloatArray:
     """Of motors at their shafts, shape (n, ..., motors) [rad/s, m/s]."""
     model = samples.robot.model
-    return np.asarray(model.gearing.speeds(joint_speeds(model, _matrix(samples), samples.v)))
+    found = np.asarray(model.gearing.speeds(joint_speeds(model, _matrix(samples), samples.v)))
+    return winding_speeds(model, found, samples.v) if model.setup.windings else found
 
 
 def _matrix(samples: Samples) -> Callable[[], FloatArray]:

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description import Motor
 from robodyn.errors import MissingExtraError, SettingsError, UnknownNameError
 from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import motor_bounds, motor_joint_bounds, top_motor_speeds
+from robodyn.simulation.limits.bounds import (
+    motor_bounds,
+    motor_joint_bounds,
+    speed_bounds,
+    top_motor_speeds,
+)
 from robodyn.simulation.loads.column_names import force_unit, motor_names, motor_units
+from robodyn.simulation.trajectory.states.electric_sizing import (
+    ElectricSamples,
+    ElectricSizing,
+    electric_samples,
+    heated,
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,10 @@ class MotorSizing:
         The smaller of the limits of the motor and of its joint, through the gear; infinite without
         limits. A motor that a transmission couples to several joints turns as fast as they all
         together let it.
+    gear_loss : float [W]
+        Mean over time of the power that the gear takes.
+    electric : ElectricSizing or None
+        Currents, voltages and heat of a motor that is described as an electric one.
 
     Examples
     --------
@@ -68,6 +84,8 @@ class MotorSizing:
     braking_power: float
     torque_limit: float
     speed_limit: float
+    gear_loss: float = 0.0
+    electric: ElectricSizing | None = field(default=None, kw_only=True)
 
     @property
     def torque_utilisation(self) -> float:
@@ -92,6 +110,10 @@ class Sizing(Mapping[str, MotorSizing]):
     rows : tuple of MotorSizing
     torques, speeds : ndarray, shape (n, ..., motors) [N m, N], [rad/s, m/s]
         Of the motors at their shafts, at all samples.
+    currents, voltages : ndarray, shape (n, ..., motors) [A], [V]
+        Of electric motors; NaN of others.
+    temperatures : ndarray, shape (n, ..., motors) [degrees Celsius]
+        Of windings, which are as warm as the surroundings at the start; NaN where none is known.
 
     Examples
     --------
@@ -107,6 +129,23 @@ class Sizing(Mapping[str, MotorSizing]):
     rows: tuple[MotorSizing, ...]
     torques: FloatArray
     speeds: FloatArray
+    currents: FloatArray
+    voltages: FloatArray
+    temperatures: FloatArray
+
+    @property
+    def supply(self) -> FloatArray:
+        """Electric power that all motors draw together, shape (n, ...) [W]; of some it is negative.
+
+        NaN after the end of a motion; zero if no motor is an electric one.
+        """
+        known = [k for k, row in enumerate(self.rows) if row.electric]
+        return np.asarray(np.sum((self.currents * self.voltages)[..., known], axis=-1))
+
+    @property
+    def supply_peak(self) -> float:
+        """Largest electric power that all motors draw together [W]."""
+        return float(largest(self.supply[..., None])[0])
 
     def __getitem__(self, motor: str) -> MotorSizing:
         """The row of a motor."""
@@ -139,8 +178,13 @@ class Sizing(Mapping[str, MotorSizing]):
 
     def _lines(self) -> list[list[str]]:
         """Rows of the printed table, with the names of columns first."""
-        head = ["motor", *(name for name, _ in _COLUMNS)]
-        return [head, *([row.motor, *(f(row) for _, f in _COLUMNS)] for row in self.rows)]
+        columns = _COLUMNS
+        if any(row.gear_loss for row in self.rows):
+            columns = (*columns, ("gear loss", lambda row: _watts(row.gear_loss)))
+        if any(row.electric for row in self.rows):
+            columns = (*columns, *_ELECTRIC)
+        head = ["motor", *(name for name, _ in columns)]
+        return [head, *([row.motor, *(f(row) for _, f in columns)] for row in self.rows)]
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: one line a motor.
@@ -154,9 +198,14 @@ class Sizing(Mapping[str, MotorSizing]):
             import pandas
         except ImportError:
             raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
-        names = [field.name for field in fields(MotorSizing)]
+        names = [x.name for x in fields(MotorSizing) if x.name != "electric"]
         names += ["torque_utilisation", "speed_utilisation"]
         values = {name: [getattr(row, name) for row in self.rows] for name in names}
+        if any(row.electric for row in self.rows):
+            values |= {
+                x.name: [getattr(row.electric, x.name, math.nan) for row in self.rows]
+                for x in fields(ElectricSizing)
+            }
         return pandas.DataFrame(values).set_index("motor")
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
@@ -204,6 +253,10 @@ def _watts(value: float) -> str:
     return f"{_number(value)} W" if value < 999.5 else f"{_number(value / 1e3)} kW"
 
 
+def _degrees(value: float) -> str:
+    return f"{value:.0f} °C" if math.isfinite(value) else "-"
+
+
 def _share(value: float) -> str:
     return f"{100.0 * value:.0f} %" if value else "-"
 
@@ -234,43 +287,126 @@ def check_same_motors(robots: Iterable[Robot]) -> None:
         )
 
 
-def sizing_of(robot: Robot, t: FloatArray, torques: FloatArray, speeds: FloatArray) -> Sizing:
+def _electric(row: MotorSizing, show: Callable[[ElectricSizing], str]) -> str:
+    return show(row.electric) if row.electric else "-"
+
+
+#: Columns of electric motors.
+_ELECTRIC: tuple[tuple[str, Callable[[MotorSizing], str]], ...] = (
+    ("peak current", lambda row: _electric(row, lambda x: f"{_number(x.peak_current)} A")),
+    ("RMS current", lambda row: _electric(row, lambda x: f"{_number(x.rms_current)} A")),
+    ("voltage", lambda row: _electric(row, lambda x: f"{_number(x.peak_voltage)} V")),
+    ("copper loss", lambda row: _electric(row, lambda x: _watts(x.copper_loss))),
+    ("winding", lambda row: _electric(row, lambda x: _degrees(x.winding_temperature))),
+)
+
+
+def sizing_of(
+    robot: Robot,
+    t: FloatArray,
+    torques: FloatArray,
+    speeds: FloatArray,
+    lost: FloatArray,
+    tau: FloatArray,
+    ambient: float,
+) -> Sizing:
     """The motor table.
 
     torques, speeds (n, ..., motors) [N m, N], [rad/s, m/s]: Of motors at their shafts, as
         `Robot.motor_torques` has them; NaN after the end of a motion.
+    lost (n, ..., motors) [N m, N]: The part of the torques that gears take.
+    tau (n, ..., nv): Forces of the robot, of which some may be voltages.
+    ambient [degrees Celsius]
     """
-    places = robot.model.gearing.places
+    model, places = robot.model, robot.model.gearing.places
     columns = [k for name in robot.actuated_joints for k in range(*places[name].indices(10**9))]
     ratios = robot.gear_ratios
-    limits, tops = motor_joint_bounds(robot) / np.abs(ratios), top_motor_speeds(robot)
-    for x in robot.model.gearing.coupled:
+    limits, tops = motor_joint_bounds(robot) / np.abs(ratios), top_motor_speeds(robot).copy()
+    for x in model.gearing.coupled:
         limits[x.speeds] = motor_bounds(x)
-    names, units = motor_names(robot), motor_units(robot)
-    torques, speeds = torques[..., columns], speeds[..., columns]
+    names, units, voltages = motor_names(robot), [*motor_units(robot)], dict[int, FloatArray]()
+    for w in model.setup.windings:  # of motors, whose commands are voltages
+        k, at, turned = places[w.winding].start, model.joints[w.winding].v.start, w.motor
+        voltages[k], ratios[k], limits[k] = tau[..., at], w.ratio, np.inf
+        units[k] = "m" if _slides(robot, turned) and abs(w.ratio) == 1.0 else "rad"
+        tops[k] = speed_bounds(robot)[model.joints[turned].v.start] * abs(w.ratio)
+    torques, speeds, lost = (x[..., columns] for x in (torques, speeds, lost))
+    found = [
+        None
+        if x is None
+        else electric_samples(
+            x, t, torques[..., n], speeds[..., n], ambient, voltages.get(columns[n])
+        )
+        for n, x in enumerate(_motors(robot, columns))
+    ]
     power = torques * speeds
     numbers = zip(
         ratios[columns],
-        _largest(np.abs(torques)), np.sqrt(_largest(_mean(t, torques**2))),
-        _largest(np.abs(speeds)), _largest(_mean(t, np.abs(speeds))),
-        _largest(power), _largest(-power),
-        limits[columns], tops[columns],
+        largest(np.abs(torques)), np.sqrt(largest(mean(t, torques**2))),
+        largest(np.abs(speeds)), largest(mean(t, np.abs(speeds))),
+        largest(power), largest(-power),
+        limits[columns], tops[columns], largest(mean(t, lost * speeds)),
         strict=True,
     )  # fmt: skip
-    rows = (
+    rows = [
         MotorSizing(names[k], force_unit(units[k]), f"{units[k]}/s", *map(float, row))
         for k, row in zip(columns, numbers, strict=True)
+    ]
+    for k, motor in enumerate(found):
+        if motor is not None:
+            rows[k] = replace(rows[k], electric=electric_sizing(motor, ambient))
+    none = np.full(speeds.shape[:-1], np.nan)
+    shown = (
+        np.stack([none if x is None else getattr(x, name) for x in found], axis=-1)
+        if found
+        else speeds
+        for name in ("currents", "voltages", "temperatures")
     )
-    return Sizing(robot.name, tuple(rows), torques, speeds)
+    return Sizing(robot.name, tuple(rows), torques, speeds, *shown)
 
 
-def _largest(values: FloatArray) -> FloatArray:
+def _slides(robot: Robot, joint: str) -> bool:
+    return robot.joints[joint].kind.unit(0) == "m"
+
+
+def _motors(robot: Robot, columns: Sequence[int]) -> list[Motor | None]:
+    """The electric motor of each column, if it is one."""
+    described, places = robot.actuators, robot.model.gearing.places
+    windings = {x.winding for x in robot.model.setup.windings}
+    found: dict[int, Motor | None] = {}
+    for name, x in described.items():
+        motor, volts = x.motor, x.torque_limit
+        if name in windings and motor is not None and math.isfinite(volts):
+            motor = replace(motor, voltage=volts)
+        found |= dict.fromkeys(range(*places[name].indices(10**9)), motor)
+    return [found.get(k) for k in columns]
+
+
+def electric_sizing(x: ElectricSamples, ambient: float) -> ElectricSizing:
+    """What one motor takes in a motion."""
+    motor, t, i = x.motor, x.t, x.currents
+    loss, power, time = motor.resistance * i * i, x.powers, t[-1] - t[0]
+    warm, top = math.nan, math.inf
+    if motor.thermal is not None:
+        again = heated(motor.thermal, t, loss)[1]
+        warm, top = ambient + float(largest(again[..., None])[0]), motor.thermal.limit
+    drawn, fed = (mean(t, np.maximum(sign * power, 0.0)) * time for sign in (1.0, -1.0))
+    numbers = (
+        largest(np.abs(i)[..., None])[0], np.sqrt(np.max(mean(t, i * i))),
+        largest(np.abs(x.voltages)[..., None])[0], np.max(mean(t, loss)),
+        largest(power[..., None])[0], np.max(drawn), np.max(fed), warm,
+    )  # fmt: skip
+    amperes, volts = (math.inf if y is None else y for y in (motor.current, motor.voltage))
+    return ElectricSizing(*map(float, (*numbers, amperes, volts, top)))
+
+
+def largest(values: FloatArray) -> FloatArray:
     """The largest of each column; there are no values after the end of a motion (NaN)."""
     of_all = tuple(range(values.ndim - 1))
     return np.asarray(np.max(values, axis=of_all, initial=0.0, where=~np.isnan(values)))
 
 
-def _mean(t: FloatArray, values: FloatArray) -> FloatArray:
+def mean(t: FloatArray, values: FloatArray) -> FloatArray:
     """Mean over time, shape (...), of values at all samples, shape (n, ...).
 
     It is that until the end of a motion, after which there are none (NaN).

@@ -1,0 +1,245 @@
+"""Which motors and gears of a catalogue carry a motion, and what the others lack."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Actuator
+from robodyn.errors import ActuationError, UnknownNameError
+from robodyn.html_tables import html_table
+from robodyn.model.virtual_work import joint_forces, joint_speeds
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory.states.catalogue_rows import CatalogueRow
+from robodyn.simulation.trajectory.states.electric_sizing import ElectricSizing, electric_samples
+from robodyn.simulation.trajectory.states.motor_sizing import electric_sizing, largest, mean
+from robodyn.simulation.trajectory.states.samples import Samples
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A motor and gear of a catalogue at a joint, in a motion.
+
+    Attributes
+    ----------
+    joint, name : str
+    peak_torque, rms_torque, peak_speed : float [N m, N], [rad/s, m/s]
+        At the shaft of this motor, with its own rotor, friction and gear.
+    margins : dict of str to float
+        Of each limit that the row gives, the part of it that is left, 1 for all of it. It is
+        negative where the limit is too low: -0.2 means 20 % more is needed. Keys are ``"torque"``,
+        ``"rated torque"``, ``"speed"``, ``"gear torque"``, ``"current"``, ``"voltage"`` and
+        ``"temperature"``, of which the last is of the rise over the surroundings.
+    electric : ElectricSizing or None
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum", actuators={"shoulder": rd.Actuator()})
+    >>> run = rd.simulate(robot, lambda t, q, v: [30.0, 0.0], duration=0.1)
+    >>> rows = [{"name": "geared", "gear_ratio": 50.0, "torque_limit": 0.5}]
+    >>> print(run.motor_choice(rows)[0])     # 0.6 N m are needed
+    shoulder: geared lacks torque 20 %
+    """
+
+    joint: str
+    name: str
+    peak_torque: float
+    rms_torque: float
+    peak_speed: float
+    margins: dict[str, float]
+    electric: ElectricSizing | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether no limit is left."""
+        return min(self.margins.values(), default=0.0) >= 0.0
+
+    @property
+    def lacks(self) -> dict[str, float]:
+        """What is needed beyond each limit that is too low, as a part of the limit."""
+        return {name: -x for name, x in self.margins.items() if x < 0.0}
+
+    def __str__(self) -> str:
+        if self.fits:
+            return f"{self.joint}: {self.name} fits"
+        missing = ", ".join(f"{name} {100.0 * x:.0f} %" for name, x in self.lacks.items())
+        return f"{self.joint}: {self.name} lacks {missing}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MotorChoice:
+    """The motors and gears of a catalogue at the joints of a robot, joint by joint.
+
+    `Trajectory.motor_choice` returns it, and ``print`` shows it.
+
+    Attributes
+    ----------
+    rows : tuple of Candidate
+        In the order of the catalogue, for one joint after the other.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum", actuators={"shoulder": rd.Actuator()})
+    >>> run = rd.simulate(robot, lambda t, q, v: [30.0, 0.0], duration=0.1)
+    >>> rows = [{"name": "geared", "gear_ratio": 50.0, "torque_limit": 0.7}]
+    >>> run.motor_choice(rows).fitting
+    {'shoulder': ('geared',)}
+    """
+
+    rows: tuple[Candidate, ...]
+
+    def __getitem__(self, k: int) -> Candidate:
+        return self.rows[k]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.rows)
+
+    @property
+    def fitting(self) -> dict[str, tuple[str, ...]]:
+        """Names of the rows that fit, by joint."""
+        joints = dict.fromkeys(x.joint for x in self.rows)
+        return {y: tuple(x.name for x in self.rows if x.joint == y and x.fits) for y in joints}
+
+    def __repr__(self) -> str:
+        return f"<MotorChoice of {len(self)} candidates, {sum(x.fits for x in self.rows)} fit>"
+
+    def __str__(self) -> str:
+        lines = self._lines()
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(x.ljust(n) for x, n in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        """The printed table, within a notebook."""
+        head, *rows = self._lines()
+        return html_table("Motors of the catalogue", head, rows)
+
+    def _lines(self) -> list[list[str]]:
+        head = ["joint", "motor and gear", "fits", "least margin", "lacks"]
+        return [head, *map(_line, self.rows)]
+
+
+def _line(x: Candidate) -> list[str]:
+    least = min(x.margins.items(), key=lambda pair: pair[1], default=("", math.nan))
+    shown = f"{100.0 * least[1]:.0f} % of {least[0]}" if least[0] else "-"
+    missing = ", ".join(f"{name} {100.0 * y:.0f} %" for name, y in x.lacks.items())
+    return [x.joint, x.name, "yes" if x.fits else "no", shown, missing or "-"]
+
+
+def bare_joints(robot: Robot, joints: Sequence[str] | None) -> tuple[str, ...]:
+    """The joints whose motors are to be chosen.
+
+    Raises UnknownNameError: For a joint that no motor drives.
+    Raises ActuationError: Where a motor cannot be looked at by itself.
+    """
+    chosen = robot.actuated_joints if joints is None else tuple(joints)
+    coupled = {name: x.name for x in robot.transmissions for name in x.joints}
+    setup = robot.model.setup
+    behind = {x.motor for x in setup.gear_springs} | {x.winding for x in setup.windings}
+    for name in chosen:
+        if name not in robot.actuated_joints:
+            raise UnknownNameError("joint with a motor", name, robot.actuated_joints)
+        if name in coupled:
+            raise ActuationError(
+                f"transmission {coupled[name]!r} couples the motor of {name!r} to others: its "
+                "torque depends on theirs; try actuators by rd.load and look at run.sizing()",
+                direction=name,
+            )
+        if name in behind:
+            raise ActuationError(
+                f"the motor of {name!r} is behind an elastic gear, or commanded by voltage, and "
+                "has a motion of its own: choose motors by a robot without",
+                direction=name,
+            )
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """What a joint takes and how it moves without its motor, each array of shape (n, ...)."""
+
+    torque: FloatArray
+    speed: FloatArray
+    acceleration: FloatArray
+
+
+def loads_of(samples: Samples, joints: Sequence[str]) -> FloatArray:
+    """Torque, speed and acceleration of joints without their motors, (n, ..., joints, 3)."""
+    x = samples
+    nothing = {name: Actuator() for name in joints}
+    robot = x.robot.with_(actuators=nothing).at(x.time)
+    tau = robot.inverse_dynamics(x.q, x.v, x.a, base=x.base, wrenches=x.wrenches or None)
+
+    def matrix() -> FloatArray:
+        return robot.actuation_matrix(x.q)
+
+    model = robot.model
+    force, speed = joint_forces(model, matrix, tau), joint_speeds(model, matrix, x.v)
+    rate = x.a
+    if model.gearing.elsewhere:  # of joints that follow: d(B^T v)/dt, by a small step of time
+        h = 1e-6
+        q, v = robot.integrate(x.q, h * x.v), x.v + h * x.a
+        rate = (joint_speeds(model, lambda: robot.actuation_matrix(q), v) - speed) / h
+    columns = [model.gearing.places[name].start for name in joints]
+    return np.stack([y[..., columns] for y in (force, speed, rate)], axis=-1)
+
+
+def candidates_of(
+    t: FloatArray,
+    loads: FloatArray,
+    joints: Sequence[str],
+    rows: Sequence[CatalogueRow],
+    ambient: float,
+) -> MotorChoice:
+    """All rows at all joints."""
+    found = []
+    for k, joint in enumerate(joints):
+        one = Loads(*np.moveaxis(loads[..., k, :], -1, 0))
+        found += [replace(_candidate(t, one, row, ambient), joint=joint) for row in rows]
+    return MotorChoice(tuple(found))
+
+
+def _candidate(t: FloatArray, load: Loads, row: CatalogueRow, ambient: float) -> Candidate:
+    """One row: its torque accelerates its rotor, overcomes its friction and drives its gear."""
+    x, ratio = row.actuator, row.actuator.gear_ratio
+    speed, carried = load.speed * ratio, load.torque / ratio
+    shares = np.where(carried * speed < 0.0, x.driven_efficiency, 1.0 / x.efficiency)
+    through = carried * np.where(carried * speed == 0.0, 1.0, shares)
+    torque = through + x.rotor_inertia * load.acceleration * ratio
+    torque = torque + x.viscous * speed + x.coulomb * np.sign(speed)
+    peak, fast = _most(torque), _most(speed)
+    rms = float(np.sqrt(np.max(mean(t, torque**2))))
+    margins = {
+        "torque": (peak, x.torque_limit or math.inf),
+        "rated torque": (rms, row.rated_torque),
+        "speed": (fast, row.speed_limit),
+        "gear torque": (_most(load.torque), row.gear_torque),
+    }
+    electric = None
+    if x.motor is not None:
+        electric = electric_sizing(electric_samples(x.motor, t, torque, speed, ambient), ambient)
+        margins |= {
+            "current": (electric.peak_current, electric.current_limit),
+            "voltage": (electric.peak_voltage, electric.voltage_limit),
+            "temperature": (
+                electric.winding_temperature - ambient,
+                electric.temperature_limit - ambient,
+            ),
+        }
+    left = {name: 1.0 - y / top for name, (y, top) in margins.items() if math.isfinite(top)}
+    return Candidate("", row.name, peak, rms, fast, left, electric)
+
+
+def _most(values: FloatArray) -> float:
+    return float(largest(np.abs(values)[..., None])[0])
