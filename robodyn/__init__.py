@@ -126,6 +126,7 @@ if TYPE_CHECKING:
         cos,
         cosh,
         exp,
+        floor,
         log,
         maximum,
         minimum,
@@ -234,6 +235,7 @@ __all__ = [
     "excitation",
     "exp",
     "export",
+    "floor",
     "from_dh",
     "get_compilation",
     "get_num_threads",
@@ -305,8 +307,8 @@ _HOMES = {
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
     "robodyn.studies.sweep": "SweepTable sweep",
-    "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp log maximum minimum sign sin sinh "
-    "sqrt tan tanh where",
+    "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp floor log maximum minimum sign sin "
+    "sinh sqrt tan tanh where",
     "robodyn.symbolic.fourier_series": "FourierSeries",
     "robodyn.symbolic.spline": "Spline",
     "robodyn.symbolic.symbol": "symbol",
