@@ -3,6 +3,7 @@
 if __name__ != "robodyn.controllers":
     raise ImportError("this folder is the package robodyn.controllers: import it by that name")
 
+from .estimators.extended_kalman_filter import ExtendedKalmanFilter
 from .estimators.kalman_filter import KalmanFilter
 from .estimators.output_feedback import OutputFeedback
 from .laws.adaptive import Adaptive
@@ -38,6 +39,7 @@ __all__ = [
     "Admittance",
     "ComputedTorque",
     "DisturbanceObserver",
+    "ExtendedKalmanFilter",
     "Filtered",
     "FrictionCompensation",
     "GravityCompensation",

@@ -134,6 +134,7 @@ if TYPE_CHECKING:
         cos as cos,
         cosh as cosh,
         exp as exp,
+        floor as floor,
         log as log,
         maximum as maximum,
         minimum as minimum,
@@ -197,8 +198,8 @@ _HOMES = {
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
     "robodyn.studies.sweep": "SweepTable sweep",
-    "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp log maximum minimum sign sin sinh "
-    "sqrt tan tanh where",
+    "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp floor log maximum minimum sign sin "
+    "sinh sqrt tan tanh where",
     "robodyn.symbolic.fourier_series": "FourierSeries",
     "robodyn.symbolic.spline": "Spline",
     "robodyn.symbolic.symbol": "symbol",

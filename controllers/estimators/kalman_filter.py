@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -87,6 +88,7 @@ class KalmanFilter:
 
     symbolic: ClassVar[bool] = True
     sensors: ClassVar[tuple[str, ...] | None] = None
+    recorded: ClassVar[tuple[str, ...]] = ()
 
     model: StateSpace
     process: ArrayLike
@@ -122,7 +124,7 @@ class KalmanFilter:
                 given=self.initial,
             )
         if self.initial is None:
-            _refuse_unseen(first)
+            refuse_unseen(first)
             _refuse_unmoved(first, W)
             P = _steady(_sampled(first, self.dt), W, V)
         else:
@@ -147,13 +149,14 @@ class KalmanFilter:
             if readings.robot.nc:
                 raise SettingsError(
                     f"{readings.robot.name!r} has loops, along whose motion linear coordinates "
-                    "turn: load it with coordinates='minimal'"
+                    "turn: load it with coordinates='minimal', or take an ExtendedKalmanFilter"
                 )
             return _Loop(self, readings, law)
         about = "one model" if self.model.A.ndim == 2 else "models along a motion"
         raise SettingsError(
             f"the KalmanFilter has {about}, and the law is {type(law).__name__}: one model is that "
-            "near the posture of an LQR, models along a motion are those of a TimeVaryingLQR"
+            "near the posture of an LQR, models along a motion are those of a TimeVaryingLQR; for "
+            "other laws take an ExtendedKalmanFilter"
         )
 
 
@@ -166,7 +169,7 @@ class _Loop:
     def __init__(self, kalman: KalmanFilter, readings: Readings, law: Any) -> None:
         self._kalman, self._readings, self._law = kalman, readings, law
         self._robot, model, self._n = readings.robot, kalman.sampled, len(kalman.model.states)
-        self.dt = kalman.dt
+        self.dt, self.recorded_sizes = kalman.dt, dict[str, int]()
         q, v, tau = law.nominal(0.0)
         own = self._robot.linearize(q, v, tau)
         count = len(own.states)
@@ -222,17 +225,17 @@ class _Loop:
 
     def update(
         self, sample: ControllerSample, y: FloatArray, tau: FloatArray, state: State
-    ) -> tuple[FloatArray, FloatArray, FloatArray, State]:
-        """Positions, speeds and innovation of a sample, and the state after it."""
+    ) -> tuple[FloatArray, FloatArray, dict[str, FloatArray], State]:
+        """Positions and speeds, what is recorded, and the state after a sample."""
         A, B, held, C, D, L, shown, q, v = self._numbers(sample.t)
         x = state["ahead"] + times(B, tau)
-        innovation = y - shown - times(C, x) - times(D, tau)
+        innovation = self._readings.difference(y, shown + times(C, x) + times(D, tau))
         x = x + times(L, innovation)
         z, u = x[..., : self._places], x[..., self._places : self._speeds]
         moved, speeds = times(self._map, z), v + times(self._map, u)
         add = self._robot.joints.coordinates_add
         q = q + moved if add else self._robot.integrate(q, moved)
-        return q, speeds, innovation, {"ahead": times(A, x) - held}
+        return q, speeds, {"innovation": innovation}, {"ahead": times(A, x) - held}
 
 
 def _sampled(model: StateSpace, dt: float) -> StateSpace:
@@ -261,8 +264,20 @@ def _steady(model: StateSpace, W: FloatArray, V: FloatArray) -> FloatArray:
     return np.asarray(0.5 * (P + P.T))
 
 
-def _refuse_unseen(model: StateSpace) -> None:
+def refuse_unseen(model: StateSpace, free: Collection[str] = ()) -> None:
+    """Check that outputs of a model show what does not decay by itself.
+
+    Parameters
+    ----------
+    free : names of states
+        Modes of these states alone do not count.
+
+    Raises
+    ------
+    SettingsError
+    """
     lost = lasting(model, model.unobservable_modes())
+    lost = [x for x in lost if not {*_moving([x]).split(", ")} <= {*free}]
     if lost:
         raise SettingsError(
             f"the sensors ({', '.join(model.outputs) or 'none'}) do not show the mode "

@@ -18,6 +18,7 @@ from robodyn.simulation.control.controller import INNER, State, nested_controlle
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import reduce_by_fields, state_of
+from ..support.symbols import as_numbers
 from ..wrappers import wrapping
 from .readings import Readings
 
@@ -38,7 +39,7 @@ class OutputFeedback:
     ----------
     law : callable
         ``tau = law(t, q, v)``; it may be a wrapper, as `Saturated`.
-    estimator : KalmanFilter
+    estimator : KalmanFilter or ExtendedKalmanFilter
     sensors : names of sensors, optional
         Sensors of the robot that are read, in the order of the estimator's outputs. Default: those
         of the estimator; of a `KalmanFilter` all.
@@ -74,7 +75,6 @@ class OutputFeedback:
     (8001, 2)
     """
 
-    recorded: ClassVar[tuple[str, ...]] = ("position", "velocity", "innovation")
     reads_sensors: ClassVar[bool] = True
 
     law: Controller
@@ -87,7 +87,8 @@ class OutputFeedback:
         object.__setattr__(self, "robot", wrapping.wrapped(self.law, self.robot))
         if not hasattr(self.estimator, "in_loop"):
             raise ShapeError(
-                f"estimator is {self.estimator!r}, expected a KalmanFilter",
+                f"estimator is {self.estimator!r}, expected a KalmanFilter or an "
+                "ExtendedKalmanFilter",
                 name="estimator",
                 given=self.estimator,
             )
@@ -115,6 +116,11 @@ class OutputFeedback:
     __reduce__ = reduce_by_fields
 
     @property
+    def recorded(self) -> tuple[str, ...]:
+        """What a motion records."""
+        return ("position", "velocity", "innovation", *self.estimator.recorded)
+
+    @property
     def controller(self) -> Controller:
         """The law, as wrappers have it."""
         return self.law
@@ -128,8 +134,9 @@ class OutputFeedback:
         batch = sample.v.shape[:-1]
         q, v, own = self._filter.initial(sample.t, batch)
         inner = wrapping.initial_state_of(self.law, sample._replace(q=q, v=v))
-        nothing = np.zeros((*batch, len(self._readings.columns)))
-        seen = {"position": q, "velocity": v, "innovation": nothing}
+        sizes = {"innovation": len(self._readings.columns), **self._filter.recorded_sizes}
+        seen = {"position": q, "velocity": v}
+        seen |= {name: np.zeros((*batch, size)) for name, size in sizes.items()}
         return {**seen, "estimator": own, INNER: inner}
 
     def update(self, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
@@ -142,11 +149,11 @@ class OutputFeedback:
                 f"sample every {dt:.6g} s: simulate with step={dt:.6g}, or put Sampled(..., "
                 f"period={dt:.6g}) around it"
             )
-        tau = sample.impulse * rate
+        tau = as_numbers(sample.impulse * rate)
         y = self._read(sample, tau)
-        q, v, innovation, own = self._filter.update(sample, y, tau, state["estimator"])
+        q, v, found, own = self._filter.update(sample, y, tau, state["estimator"])
         forces, inner = wrapping.update_of(self.law, sample._replace(q=q, v=v), state[INNER])
-        seen = {"position": q, "velocity": v, "innovation": innovation}
+        seen = {"position": q, "velocity": v, **found}
         return forces, {**seen, "estimator": own, INNER: inner}
 
     def _rate(self, h: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn import Robot, SettingsError, ShapeError, UnknownNameError
+from robodyn import Robot, SettingsError, ShapeError, UnknownNameError, arctan2, cos, sin
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.symbolic.graph import Port
@@ -45,6 +45,7 @@ class Readings:
                 raise ShapeError(f"sensors names {name!r} twice", name="sensors", given=self.names)
         self._shown = [known[name] for name in self.names]
         self.columns = tuple(f"{x.name}.{y}" for x in self._shown for y in x.columns)
+        self._kinds = [x.kind for x in self._shown for _ in x.columns]
         self.reads = max((x.reads for x in self._shown), key="qva".index, default="q")
 
     @property
@@ -77,3 +78,13 @@ class Readings:
         a = robot.forward_dynamics(q, v, tau) if self.reads == "a" else None
         shown = robot.measure(q, None if self.reads == "q" else v, a, sensors=self.names)
         return np.concatenate([shown[name] for name in self.names], axis=-1)
+
+    def difference(self, y: FloatArray, expected: FloatArray) -> FloatArray:
+        """How far readings are from expected ones; of turns, the shorter way round."""
+        found = y - expected
+        turns = [k for k, x in enumerate(self._kinds) if x == "turn"]
+        if turns:
+            found = np.array(found)
+            turned: Any = found[..., turns]
+            found[..., turns] = arctan2(sin(turned), cos(turned))
+        return found

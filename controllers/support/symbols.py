@@ -31,7 +31,7 @@ def reference_at(
         return checked_reference(reference(t), robot.nq, t)
     if getattr(reference, "symbolic", False):
         q, v, a = checked_reference(reference(t), robot.nq, t)
-        found = _as_numbers(q), _as_numbers(v), _as_numbers(a)
+        found = as_numbers(q), as_numbers(v), as_numbers(a)
     else:
         found = t.sampled(
             "reference",
@@ -44,7 +44,7 @@ def reference_at(
     return found
 
 
-def _as_numbers(x: Any) -> Any:
+def as_numbers(x: Any) -> Any:
     """An array as numbers, if it contains no symbol."""
     known = is_symbolic(x) and not any(isinstance(y, Scalar) for y in x.flat)
     return x.astype(float) if known else x

@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.limits import bounds
-from robodyn.symbolic.scalar import clip
+from robodyn.symbolic.scalar import clip, floor
 
 from ..support.gains import real
 from ..support.symbols import is_symbolic
@@ -40,13 +40,16 @@ class Saturated:
         their gears; joints without a limit are not cut.
     robot : Robot, optional
         Whose limits they are. Default: that of the controller.
+    quantum : float or array_like, shape (nv,) [N m, N]
+        What forces are rounded to a multiple of at last, as a converter with so many bits does.
+        Zero: not at all.
 
     Raises
     ------
     SettingsError
         Without ``limits``: if there is no robot, or it has no limits of efforts.
     ShapeError
-        For limits that are negative or no numbers, or of another number than speeds.
+        For limits or quanta that are negative or no numbers, or of another number than speeds.
 
     Examples
     --------
@@ -64,11 +67,17 @@ class Saturated:
     controller: Controller
     limits: ArrayLike | None = None
     robot: Robot | None = None
+    quantum: ArrayLike = 0.0
     _limits: FloatArray = field(init=False, repr=False)
+    _quantum: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
+        expected = "a number >= 0, or one for each speed"
+        fits = "quantum", self.quantum, f"{expected}, and finite"
+        quantum = real(*fits, lambda x: (x >= 0.0) & (x < np.inf) & (x.ndim < 2))
+        object.__setattr__(self, "_quantum", quantum)
         if self.limits is None:
             robot = wrapping.robot_of(self)
             limits = bounds.own_effort_bounds(robot)
@@ -77,7 +86,6 @@ class Saturated:
                     f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
                 )
         else:
-            expected = "a number >= 0, or one for each speed"
             limits = real("limits", self.limits, expected, lambda x: (x >= 0.0) & (x.ndim < 2))
         object.__setattr__(self, "_limits", limits)
 
@@ -95,7 +103,15 @@ class Saturated:
         tau[..., at] = clip(tau[..., at], -limits[at], limits[at])
         if self.limits is None:
             tau = self._within_motors(tau, sample.t, sample.q)
-        return tau, {INNER: inner}
+        return self._rounded(tau), {INNER: inner}
+
+    def _rounded(self, tau: FloatArray) -> FloatArray:
+        """Forces at the nearest multiples of their quanta."""
+        nv = tau.shape[-1:]
+        quantum = np.broadcast_to(wrapping.fitting("quantum", self._quantum, *nv), nv)
+        at = np.flatnonzero(quantum)
+        tau[..., at] = floor(tau[..., at] / quantum[at] + 0.5) * quantum[at]
+        return tau
 
     def _within_motors(self, tau: FloatArray, t: float, q: FloatArray) -> FloatArray:
         """Efforts whose motors, where limits are not those of joints, stay within their limits."""

@@ -177,7 +177,7 @@ def _binary(op: int, x: Number, dx: Partials, y: Number, dy: Partials) -> tuple[
 
 def _unary(op: int, x: Number, dx: Partials) -> tuple[Number, Partials]:
     y = OPERATIONS[op](x)
-    if not dx:
+    if not dx or op == ops.FLOOR:
         return y, {}
     if op == ops.ABS:
         return y, {k: where(x < 0.0, -a, a) for k, a in dx.items()}

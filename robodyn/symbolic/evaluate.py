@@ -34,6 +34,7 @@ _OPERATIONS: dict[int, Callable[..., Any]] = {
 } | {
     ops.ADD: add, ops.MUL: mul, ops.DIV: truediv, ops.LESS: _less, ops.LESS_EQUAL: _less_equal,
     ops.ABS: _abs, ops.SIDES: lambda a, b: (a, b), ops.SELECT: _select,
+    ops.FLOOR: lambda x: np.floor(np.real(x)),
 }  # fmt: skip
 
 

@@ -205,7 +205,7 @@ class Program:
         """
         graph = self.graph
         live = self.live()
-        count = [0] * (ops.COSH + 1)
+        count = [0] * (ops.FLOOR + 1)
         angles = set()
         for node in live:
             op = graph.op[node]

@@ -392,6 +392,21 @@ def tanh(x: Any) -> Any:
     return _function(ops.TANH, x)
 
 
+def floor(x: Any) -> Any:
+    """The largest whole number that is not larger: of a number, a symbol or an array.
+
+    ``floor(x / s + 0.5) * s`` is the nearest multiple of ``s``, what encoders and converters show.
+    Its derivative is zero.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.floor(-0.5)
+    -1.0
+    """
+    return _function(ops.FLOOR, x)
+
+
 def arctan(x: Any) -> Any:
     """Angle [rad] from -pi/2 to pi/2 with a given tangent: a number, a symbol or an array.
 
@@ -558,12 +573,18 @@ OPERATIONS: dict[int, Callable[..., Any]] = {
     ops.SIDES: lambda a, b: (a, b), ops.SELECT: lambda condition, sides: where(condition, *sides),
     ops.SQRT: sqrt, ops.SIN: sin, ops.COS: cos, ops.ABS: abs, ops.ARCTAN2: arctan2,
     ops.EXP: exp, ops.LOG: log, ops.TANH: tanh, ops.SINH: sinh, ops.COSH: cosh,
+    ops.FLOOR: floor,
 }  # fmt: skip
+
+
+def _floor(x: float) -> float:
+    return float(np.floor(x))
+
 
 _KNOWN: dict[int, Callable[..., float]] = {
     ops.SQRT: math.sqrt, ops.SIN: math.sin, ops.COS: math.cos, ops.ARCTAN2: math.atan2,
     ops.EXP: math.exp, ops.LOG: math.log, ops.TANH: math.tanh, ops.SINH: math.sinh,
-    ops.COSH: math.cosh,
+    ops.COSH: math.cosh, ops.FLOOR: _floor,
 }  # fmt: skip
 
 
@@ -575,6 +596,7 @@ for _name in (
     setattr(Scalar, _name, _refused(_name))
 for _own in (sin, cos, tan, sqrt, exp, log, sinh, cosh, tanh, arctan, arctan2):
     setattr(Scalar, _own.__name__, _own)
+setattr(Scalar, "__floor__", floor)  # noqa: B010
 
 
 def edge_of(graph: Graph, x: Number) -> int:

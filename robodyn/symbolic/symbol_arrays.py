@@ -16,6 +16,7 @@ _FUNCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.sin: scalar.sin, np.cos: scalar.cos, np.tan: scalar.tan, np.sqrt: scalar.sqrt,
     np.exp: scalar.exp, np.log: scalar.log, np.sinh: scalar.sinh, np.cosh: scalar.cosh,
     np.tanh: scalar.tanh, np.arctan: scalar.arctan, np.arctan2: scalar.arctan2,
+    np.floor: scalar.floor,
     np.absolute: abs, np.fabs: abs, np.sign: scalar.sign, np.maximum: scalar.maximum,
     np.minimum: scalar.minimum, np.less: lt, np.less_equal: le, np.greater: gt,
     np.greater_equal: ge, np.logical_and: and_, np.bitwise_and: and_, np.logical_or: or_,

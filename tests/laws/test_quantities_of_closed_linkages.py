@@ -782,6 +782,16 @@ def is_linear_model(case, f):
     close(B[len(own) :, 0], pushed[own] - a, 1e-8)
 
 
+def is_tangent(case, f):
+    """Velocities along a curve of closed states, and what turns them."""
+    own, s = list(case.independent), 1e-5
+    B, G = f(case.q, case.v, *case.base_arrays)
+    (q0, v0), (q1, v1) = moved(case, -s), moved(case, s)
+    dq, dv = case.robot.difference(q0, q1) / (2 * s), (v1 - v0) / (2 * s)
+    close(B @ dq[own], dq, 1e-8)
+    close(B @ dv[own] + G @ dq[own], dv, 1e-8)
+
+
 def closes_loops(case, f):
     """A step from an open posture toward the pose that a frame has in the closed one."""
     q, _ = opened(case)
@@ -806,6 +816,7 @@ LAWS = {
     "apparent_mass": is_apparent_mass,
     "impact_derivatives": are_impact_derivatives,
     "linear_model": is_linear_model,
+    "tangent": is_tangent,
     "latch": is_latch,
     "impulses": are_impulses,
     "impact_tensors": are_impact_tensors,

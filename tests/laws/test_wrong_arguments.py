@@ -28,8 +28,8 @@ RESULTS = {
 }  # fmt: skip
 #: Of numbers and symbols, which behave as those of Python's ``math`` do.
 LIKE_MATH = {
-    "arctan", "arctan2", "cos", "cosh", "exp", "log", "maximum", "minimum", "sign", "sin", "sinh",
-    "sqrt", "tan", "tanh", "where",
+    "arctan", "arctan2", "cos", "cosh", "exp", "floor", "log", "maximum", "minimum", "sign",
+    "sin", "sinh", "sqrt", "tan", "tanh", "where",
 }  # fmt: skip
 #: Of joints that move independently.
 NOT_FOR_LINKAGES = {"manipulability", "operational_inertia"}

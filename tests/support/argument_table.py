@@ -349,6 +349,14 @@ def _estimators() -> dict[str, Row]:
         "KalmanFilter.model": Row(model, w.instance),
         "KalmanFilter.dt": Row(0.001, w.number),
         "KalmanFilter.initial": Row(None, w.level),
+        "ExtendedKalmanFilter.robot": Row(seen, w.instance),
+        "ExtendedKalmanFilter.dt": Row(0.001, w.number),
+        "ExtendedKalmanFilter.initial": Row(1e-2, w.level),
+        "ExtendedKalmanFilter.posture": Row(seen.neutral(), w.array),
+        "ExtendedKalmanFilter.sensors": Row(("encoders",), w.names),
+        "disturbances": Row((), w.names),
+        "speed": Row(rest, w.array),
+        "ExtendedKalmanFilter.payload": Row(None, w.instance),
         "OutputFeedback.sensors": Row(("encoders",), w.names),
     }
 

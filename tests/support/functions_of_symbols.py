@@ -39,6 +39,7 @@ FUNCTIONS = {
     "log": (lambda x, y: rd.log(x), lambda x, y: np.log(x)),
     "sinh": (lambda x, y: rd.sinh(x), lambda x, y: np.sinh(x)),
     "cosh": (lambda x, y: rd.cosh(x), lambda x, y: np.cosh(x)),
+    "floor": (lambda x, y: np.floor(x), lambda x, y: np.floor(x)),
     "tanh": (lambda x, y: np.tanh(x), lambda x, y: np.tanh(x)),
 }  # fmt: skip
 

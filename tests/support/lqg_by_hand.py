@@ -7,13 +7,14 @@ from scipy.linalg import expm, solve_discrete_are
 class ByHand:
     """Riccati equations of matrices in continuous time, and what they make of readings.
 
-    ``rest`` and ``holding`` are readings and forces at rest, ``limit`` is that of motors; readings
+    ``rest`` and ``holding`` are readings and forces at rest, ``limit`` and ``quantum`` are
+    those of motors; readings
     are the positions, times ``unit``.
     """
 
     def __init__(
         self, A, B, state, effort, process, measurement, dt, rest, holding=0.0, limit=np.inf,
-        unit=1.0, rounds=4000,
+        unit=1.0, rounds=4000, quantum=0.0,
     ):  # fmt: skip
         n, m = B.shape
         whole = np.zeros((n + m, n + m))
@@ -27,12 +28,15 @@ class ByHand:
         for _ in range(rounds):
             self.L = P @ self.C.T @ np.linalg.inv(self.C @ P @ self.C.T + measurement)
             P = self.A @ (P - self.L @ self.C @ P) @ self.A.T + process
+        self.quantum = quantum
         self.x, self.rest, self.holding, self.limit = np.zeros(n), rest * unit, holding, limit
 
     def __call__(self, readings):
         """Forces of the motors, with which the estimate goes on."""
         x = self.x + self.L @ (readings - self.rest - self.C @ self.x)
         tau = np.clip(self.holding - self.K @ x, -self.limit, self.limit)
+        if self.quantum:
+            tau = self.quantum * np.floor(tau / self.quantum + 0.5)
         self.x = self.A @ x + self.B @ (tau - self.holding)
         return tau
 

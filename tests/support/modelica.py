@@ -18,7 +18,7 @@ OPERATORS = {
 }
 
 
-FUNCTIONS = ("sin", "cos", "sqrt", "exp", "log", "sinh", "cosh", "tanh", "atan2")
+FUNCTIONS = ("sin", "cos", "sqrt", "exp", "log", "sinh", "cosh", "tanh", "floor", "atan2")
 
 
 def parsed(text):

@@ -24,6 +24,7 @@ C_WORDS = frozenset(
     "template this thread_local throw true try typedef typeid typename union unsigned using "
     "virtual void volatile wchar_t while xor xor_eq asm typeof linux unix "
     "sin cos sqrt exp log sinh cosh tanh atan2 fabs sinf cosf sqrtf expf logf sinhf coshf tanhf "
+    "floor floorf "
     "atan2f fabsf isfinite main INFINITY NAN NULL".split()
 )
 

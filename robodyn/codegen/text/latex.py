@@ -197,6 +197,8 @@ class _Writer:
             return (_parenthesised(text) if power else text) + power
         if op == ops.ARCTAN2:
             return rf"\operatorname{{atan2}}{power} \left({given[0]},\, {given[1]}\right)"
+        if op == ops.FLOOR:
+            return rf"\left\lfloor {given[0]} \right\rfloor{power}"
         return f"{_FUNCTIONS[op]}{power} {self._argument(graph.a[node])}"
 
     def _argument(self, edge: int) -> str:

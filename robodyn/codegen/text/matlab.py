@@ -15,8 +15,8 @@ RESERVED = frozenset(
     endfunction endif endparfor endswitch endwhile enumeration events for function global if methods
     otherwise parfor persistent properties return spmd switch try until unwind_protect
     unwind_protect_cleanup while
-    NaN Inf abs atan2 checked cos cosh double error exp isempty isequal isnumeric isreal log mat2str
-    max numel real_sqrt select sin single sinh size sqrt tanh zeros
+    NaN Inf abs atan2 checked cos cosh double error exp floor isempty isequal isnumeric isreal log
+    mat2str max numel real_sqrt select sin single sinh size sqrt tanh zeros
     """.split()
 )
 

@@ -50,6 +50,18 @@ def linear_model(t: Tracer) -> Results:
     }
 
 
+def tangent(t: Tracer) -> Results:
+    """``B`` and ``G``: how positions and speeds follow independent ones."""
+    own: Sequence[int] = t.options["independent"]
+    numbers = [x for columns in _tangent(t, own) for x in flat([*zip(*columns, strict=True)])]
+    if "tangent_probe" in t.options:
+        numbers = closed_dynamics.if_rows_are_regular(
+            t, numbers, _others(t, own), t.options["tangent_probe"]
+        )
+    half = len(numbers) // 2
+    return {"by_place": numbers[:half], "turning": numbers[half:]}
+
+
 def _others(t: Tracer, own: Sequence[int]) -> list[int]:
     return [k for k in range(t.model.nv) if k not in own]
 
@@ -86,7 +98,14 @@ MODEL = (
     Output("acceleration", (lambda t: len(t.options["independent"]),), "rad/s^2, m/s^2"),
 )
 
+#: ``dq = by_place z``, ``dv = by_place u + turning z``.
+TANGENT = (
+    Output("by_place", ("nv", lambda t: len(t.options["independent"])), ""),
+    Output("turning", ("nv", lambda t: len(t.options["independent"])), "1/s"),
+)
+
 #: Quantities by name.
 ROWS = {
     "linear_model": guarded_row((Q, V, TAU), MODEL, linear_model, ("independent", "forces")),
+    "tangent": guarded_row((Q, V), TANGENT, tangent, ("independent",)),
 }

@@ -168,5 +168,5 @@ def test_latex_shows_cases():
 
 def test_operations_are_counted(f):
     counts = f.operations
-    assert counts["function"] == 7 and counts["sqrt"] == 1 and counts["select"] > 10
+    assert counts["function"] == 8 and counts["sqrt"] == 1 and counts["select"] > 10
     assert "select" not in rd.load("double_pendulum").function("mass_matrix").operations

@@ -98,7 +98,7 @@ def test_what_does_not_fit_together(robot):
         rc.OutputFeedback(rc.LQR(two, UP), known)
     rc.OutputFeedback(rc.LQR(two, UP), known, ["encoders"])
     position = rc.JointPD(robot, rc.PointToPoint(UP, UP, 1.0), 1.0, 1.0)
-    with pytest.raises(SettingsError, match=r"law is JointPD: one model"):
+    with pytest.raises(SettingsError, match=r"law is JointPD.*ExtendedKalmanFilter"):
         rc.OutputFeedback(position, known)
     other = rc.KalmanFilter(model_of(robot, inputs=["hinge"]), 1e-6, 1e-6, dt=DT)
     with pytest.raises(ShapeError, match=r"inputs tau:hinge, and 'furuta' has .* and tau:arm"):
@@ -132,3 +132,15 @@ def test_it_is_pickled():
     kw = {"q0": UP + 0.01, "duration": 0.1, "step": DT}
     first, second = (rd.simulate(robot, x, **kw) for x in (whole, same))
     np.testing.assert_array_equal(first.q, second.q)
+
+
+def test_forces_of_a_converter(robot):
+    law = rc.Saturated(rc.LQR(robot, UP), 0.5, quantum=[0.125, 0.0])
+    for k in range(20):
+        tau = law(0.0, UP + 0.001 * k, REST)
+        whole = np.clip(rc.LQR(robot, UP)(0.0, UP + 0.001 * k, REST), -0.5, 0.5)
+        assert tau[0] == 0.125 * np.floor(whole[0] / 0.125 + 0.5)
+        assert tau[1] == 0.0
+    for wrong in (-1.0, np.inf, [1.0] * 3):
+        with pytest.raises(ShapeError, match="quantum"):
+            rc.Saturated(rc.LQR(robot, UP), 0.5, quantum=wrong)(0.0, UP, REST)

@@ -72,6 +72,36 @@ def test_a_pendulum_balances_by_counts_as_in_another_simulation(folder):
 
 
 @pytest.mark.slow
+def test_whole_counts_and_forces_of_a_converter(tmp_path):
+    """What encoders round and a converter rounds is the same in code, in C and by hand."""
+    count = rd.Sensor(
+        lambda q, v, a: np.floor(q * UNIT + 0.5), joint=["arm", "hinge"], name="counts",
+        columns=["arm", "hinge"], units=["1"],
+    )  # fmt: skip
+    robot, rest, quantum = furuta([encoders(("arm", "hinge"), UNIT), count]), np.zeros(2), 0.15 / 64
+    model = robot.linearize(UP, rest, rest, outputs=["encoders"])
+    lqr = rc.LQR(robot, UP, STATE, EFFORT, dt=DT)
+    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT), ["counts"])
+    law = rc.Saturated(lqg, 0.15, quantum=quantum)
+    folder = rd.export(robot, ["control"], "c", tmp_path / "code", controller=law, step=DT)
+    in_c, rates = InC(folder, "furuta", 2), by_pinocchio()
+    hand = ByHand(
+        *upright(), STATE, EFFORT, PROCESS, MEASUREMENT, DT, UP, limit=0.15, unit=UNIT,
+        quantum=quantum,
+    )  # fmt: skip
+    x = np.array([0.05, np.pi + 0.04, 0.0, 0.1])
+    run = rd.simulate(robot, law, q0=x[:2], v0=x[2:], duration=0.6, step=DT)
+    for q, v, tau in zip(run.q[:-1], run.v[:-1], run.tau[:-1], strict=True):
+        np.testing.assert_allclose([*q, *v], x, rtol=0, atol=1e-9)
+        counts = np.floor(x[:2] * UNIT + 0.5)
+        u = hand(counts)
+        np.testing.assert_allclose(in_c(counts), tau, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(tau[0], u[0], rtol=0, atol=1e-12)
+        x = moved(rates, x, u, DT)
+    assert len(np.unique(run.tau[:, 0])) < 129
+
+
+@pytest.mark.slow
 def test_an_arm_is_held_by_its_encoders_as_in_another_simulation(tmp_path):
     pin = pytest.importorskip("pinocchio")
     plain = bundled("puma560")
@@ -200,3 +230,33 @@ def test_names_that_become_the_same_have_places_of_their_own(tmp_path):
     assert "ODD_Q_B_C = 0, /* q[0]: b-c */" in header
     assert "ODD_Q_B_C_2 = 1, /* q[1]: b_C */" in header
     assert library(folder).ODD_Q_B_C_
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_an_extended_filter_in_c(tmp_path, dtype):
+    """Without a warning, and as in the simulation, in single precision to its digits."""
+    imu = rd.Sensor("imu", at=("rod", [0.0, 0.02, -0.2]), name="imu")
+    robot = furuta([rd.Sensor("turn", at="beam", name="turn"), imu])
+    estimator = rc.ExtendedKalmanFilter(
+        robot, ["turn", "imu"], [1e-7, 1e-7, 1e-4, 1e-4], [1e-4] + [1e-2] * 6, dt=DT,
+        posture=[0.1, 0.7], initial=0.02,
+    )  # fmt: skip
+    law = rc.OutputFeedback(rc.GravityCompensation(robot), estimator)
+    options = {"controller": law, "dtype": dtype, "step": DT}
+    folder = rd.export(robot, ["control"], "c", tmp_path / "code", **options)
+    c, real = library(folder), {"double": np.float64, "float": np.float32}[dtype]
+    run = rd.simulate(robot, law, q0=[0.0, 0.9], duration=0.4, step=DT, limits="ignore")
+    memory, state = np.zeros(1000, real), []
+    c.furuta_controller_begin(*pointers(memory))
+    first = 8 // memory.itemsize  # after the count of samples
+    for k, q in enumerate(run.q):
+        tau = run.tau[k - 1] if k else np.zeros(2)
+        shown = robot.measure(q, run.v[k], tau=tau)
+        given = [x.astype(real) for x in shown.values()]
+        assert c.furuta_controller_step(*pointers(memory, *given)) == 0
+        state.append(memory[first + 2 : first + 4].copy())
+    expected = run.controller_state["position"]
+    np.testing.assert_allclose(state, expected, atol=1e-10 if dtype == "double" else 1e-4)
+    command = ["cc", "-std=c99", "furuta.c", "test_furuta.c", "-o", "test", "-lm"]
+    subprocess.run(command, check=True, cwd=folder)
+    assert subprocess.run(["./test"], cwd=folder, check=False).returncode == 0

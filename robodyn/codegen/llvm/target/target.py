@@ -20,7 +20,7 @@ from robodyn.quick_dataclass import dataclass
 #: Functions of C that machine code calls, as ``robodyn_`` and the name: sines of huge angles, other
 #: functions, and memory that is too large for the stack.
 C_FUNCTIONS = (
-    "sin", "cos", "atan2", "exp", "log", "tanh", "sinh", "cosh", "malloc", "free"
+    "sin", "cos", "atan2", "exp", "log", "tanh", "sinh", "cosh", "floor", "malloc", "free"
 )  # fmt: skip
 
 
