@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         Trajectory,
         TrajectoryGradient,
         closed_loop,
+        closed_loop_model,
         control_law,
         events,
         mode_motion,
@@ -225,6 +226,7 @@ __all__ = [
     "arctan",
     "arctan2",
     "closed_loop",
+    "closed_loop_model",
     "compare",
     "control_law",
     "convert",
@@ -299,8 +301,8 @@ _HOMES = {
     "robodyn.robot": "Robot",
     "robodyn.simulation": (
         "Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient closed_loop "
-        "control_law events mode_motion rollout simulate step_derivatives step_function "
-        "trajectory_gradient"
+        "closed_loop_model control_law events mode_motion rollout simulate step_derivatives "
+        "step_function trajectory_gradient"
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
