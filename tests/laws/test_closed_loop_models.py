@@ -15,7 +15,9 @@ from robodyn.controllers import (
     Filtered,
     FrictionCompensation,
     JointPD,
+    KalmanFilter,
     Noisy,
+    OutputFeedback,
     PassivityBased,
     RateLimited,
     Sampled,
@@ -358,3 +360,17 @@ def test_names_that_there_are_not(acrobot, law):
             rd.closed_loop_model(acrobot, law, UP, **options)
     by_sample = rd.closed_loop_model(acrobot, Counting(), UP, dt=0.01)
     assert by_sample.states[4:] == ("controller.sum[0]", "controller.sum[1]")
+
+
+def test_a_filter_and_a_law_keep_their_own_poles(acrobot):
+    """Of linear-quadratic-Gaussian control: those of ``A - B K`` and of ``(I - L C) A``."""
+    encoders = rd.Sensor(lambda q, v, a: q, joint=["shoulder", "elbow"], name="encoders")
+    robot = acrobot.with_(sensors=[encoders])
+    model = robot.linearize(UP, [0.0, 0.0], [0.0, 0.0], outputs=["encoders"])
+    kalman = KalmanFilter(model, 1e-6, 1e-6, dt=0.01)
+    law = LQR(robot, UP, dt=0.01)
+    found = rd.closed_loop_model(robot, Sampled(OutputFeedback(law, kalman), 0.01), UP).poles
+    A, B, C = (getattr(kalman.sampled, name) for name in "ABC")
+    by_hand = [A - B @ law.gains, (np.eye(4) - kalman.gains @ C) @ A]
+    expected = np.concatenate([np.linalg.eigvals(x) for x in by_hand])
+    same(np.sort_complex(found[np.abs(found) > 1e-6]), np.sort_complex(expected))
