@@ -547,6 +547,8 @@ MEMORY_AT_REST = 1e-12
 MEMORY_RANK = 1e-9
 #: From which difference to 1 on an eigenvalue of a memory is none that it keeps.
 MEMORY_KEPT = 1e-6
+#: Poles below this part of the largest one are zero but for rounding.
+STILL_PART = 1e-6
 #: An imaginary step for derivatives, whose square is nothing beside 1.
 COMPLEX_STEP = 1e-30
 #: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.

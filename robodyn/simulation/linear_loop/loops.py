@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.simulation.linear_loop.delays import held, pade, whole_periods
 from robodyn.simulation.linear_loop.fast_samples import ContinuousController
 from robodyn.simulation.linear_loop.plant import Plant
@@ -121,16 +121,23 @@ def _sample(
 def _read(
     slopes: Mapping[str, FloatArray], names: Sequence[str], nv: int
 ) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
-    """The same without numbers of the state on which no force depends, and names of the others."""
+    """The same for what samples change of the state, and forces depend on, and names of that."""
     used = slopes["state"] != 0.0
-    read = used[:nv].any(axis=0)
-    while (more := read | used[nv:][read].any(axis=0)).sum() > read.sum():
-        read = more
+    by_samples = np.hstack([x[nv:] for name, x in slopes.items() if name != "state"])
+    read = _spread(used[:nv].any(axis=0), used[nv:])
+    read &= _spread(by_samples.any(axis=1), used[nv:].T)
     rows = [*range(nv), *(nv + np.flatnonzero(read))]
     found = {name: x[rows] for name, x in slopes.items()}
     found["state"] = found["state"][:, read]
     labels = tuple(f"controller.{x}" for x, kept in zip(names, read, strict=True) if kept)
     return found, labels
+
+
+def _spread(marked: Array, used: Array) -> Array:
+    """What is marked, and all that rows of what is marked use, and so on, shape (n,)."""
+    while (more := marked | used[marked].any(axis=0)).sum() > marked.sum():
+        marked = more
+    return marked
 
 
 def _moving(forces: Mapping[str, FloatArray], motors: Sum) -> list[int]:
