@@ -116,6 +116,7 @@ if TYPE_CHECKING:
         Trajectory as Trajectory,
         TrajectoryGradient as TrajectoryGradient,
         closed_loop as closed_loop,
+        closed_loop_model as closed_loop_model,
         control_law as control_law,
         events as events,
         mode_motion as mode_motion,
@@ -192,8 +193,8 @@ _HOMES = {
     "robodyn.robot": "Robot",
     "robodyn.simulation": (
         "Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient closed_loop "
-        "control_law events mode_motion rollout simulate step_derivatives step_function "
-        "trajectory_gradient"
+        "closed_loop_model control_law events mode_motion rollout simulate step_derivatives "
+        "step_function trajectory_gradient"
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",

@@ -1620,8 +1620,9 @@ class Robot:
             at joints that follow others keep their forces as the posture changes, not ``tau``.
         outputs : names of joints, links or sensors, optional
             Joints and links whose displacements are the outputs: those of joints as `difference`
-            defines them, those of links along and about the axes of the world at the link's origin.
-            What sensors show, of those that are called as no joint or link is. Default: the state.
+            defines them, those of links along and about the axes of the world at the link's origin;
+            ``"v:joint"``: the speeds of a joint. What sensors show, of those that are called as no
+            joint or link is. Default: the state.
         dt : float, optional [s]
             Sampling time of a discrete model with a zero-order hold. Default: a continuous model.
         controlled, locked

@@ -543,6 +543,17 @@ POLE_SHOWN = 1e-9
 MODE_UNMOVED = 1e-6
 #: A spectral radius counts as larger than 1 from this much beyond.
 SPECTRAL_RADIUS_MARGIN = 1e-6
+#: Part of the memory of a controller by which a sample may change it at rest.
+MEMORY_AT_REST = 1e-12
+#: Smallest singular value, over the largest, in which a sample changes a memory: in others it keeps
+#: what it has.
+MEMORY_RANK = 1e-9
+#: From which difference to 1 on an eigenvalue of a memory is none that it keeps.
+MEMORY_KEPT = 1e-6
+#: Poles below this part of the largest one are zero but for rounding.
+STILL_PART = 1e-6
+#: An imaginary step for derivatives, whose square is nothing beside 1.
+COMPLEX_STEP = 1e-30
 #: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
 STILL_POLE = 1e-9
 #: Modes whose poles lie to the left of this part of the fastest one decay.

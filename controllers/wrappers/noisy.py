@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,6 +62,9 @@ class Noisy:
     >>> run.q.shape
     (11, 2)
     """
+
+    #: Linear models leave it out.
+    adds_noise: ClassVar[bool] = True
 
     controller: Controller
     position: ArrayLike = 0.0

@@ -208,8 +208,14 @@ class LinearModels:
         for name in named("outputs", outputs, "names of joints, links or sensors"):
             if name in self._sensors:
                 part, found = self._reading(name, local, forces, base)
+            elif name.startswith("v:"):
+                at = list(speed_indices(self._model, name[2:]))
+                found = [f"v:{x}" for x in self._labels(self._model, at)]
+                part = np.zeros((*batch, len(found), count + inputs))
+                part[..., :places] = tangent.turning[..., at, :]
+                part[..., places:count] = tangent.by_speed[..., at, :]
             else:
-                of_speeds, found = self._displacement(name, S, local.q, base)
+                of_speeds, found = self._displacement(name.removeprefix("q:"), S, local.q, base)
                 part = np.zeros((*batch, len(found), count + inputs))
                 part[..., :places] = of_speeds @ tangent.by_place
             rows.append(part)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         StatefulController,
         stateful,
     )
+    from robodyn.simulation.linear_loop.closed_loop_model import closed_loop_model
     from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
     from robodyn.simulation.sensitivity.trajectory_gradient import (
         TrajectoryGradient,
@@ -61,6 +62,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryGradient",
     "closed_loop",
+    "closed_loop_model",
     "control_law",
     "events",
     "mode_motion",
@@ -76,6 +78,7 @@ __all__ = [
 _HOMES = {
     "control.closed_loop": "ControlLaw closed_loop control_law",
     "control.controller": "Controller ControllerSample StatefulController stateful",
+    "linear_loop.closed_loop_model": "closed_loop_model",
     "sensitivity.step_derivatives": "StepDerivatives step_derivatives",
     "sensitivity.trajectory_gradient": "TrajectoryGradient trajectory_gradient",
     "step.step_function": "step_function",

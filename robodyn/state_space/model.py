@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields, checked_arguments
-from robodyn.array_types import Array
+from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import checked, number, wrong_shape
-from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.state_space.margins import NONE, Margins, frequencies, margins_of, response
 from robodyn.state_space.mode import Mode, scaled
 from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order, untouched
+from robodyn.tolerances import STILL_POLE
+
+#: Time constants of the slowest pole, and instants, of a step response.
+SETTLED, STEPS = 6.0, 400
 
 #: Largest ratio of the units of states by which the model is balanced.
 WIDEST = 1e4
@@ -162,7 +169,7 @@ class StateSpace:
         if self.dt is None:
             return poles
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(poles) / self.dt)
+            return np.asarray(np.log(np.abs(poles)) / self.dt + 1j * (np.angle(poles) / self.dt))
 
     def plot(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
         """Draw the poles in the complex plane, with the name of the largest state of each mode.
@@ -242,6 +249,222 @@ class StateSpace:
             return ()
         values, vectors = np.linalg.eig(rest.T @ scaled_A.T @ rest)
         return self._modes(values, (rest @ vectors) / units[:, None])
+
+    # -- frequencies and steps ----------------------------------------------------------------
+
+    @checked_arguments
+    def frequency_response(self, frequencies: ArrayLike) -> Array:
+        """Outputs over inputs that oscillate, as complex numbers, shape (k, p, m).
+
+        Parameters
+        ----------
+        frequencies : array_like, shape (k,) [rad/s]
+            Of a sampled model up to pi / dt.
+        """
+        self._one("a frequency response")
+        w = checked("frequencies", frequencies, None)
+        points = 1j * w if self.dt is None else np.exp(1j * w * self.dt)
+        return response(self.A, self.B, self.C, self.D, points)
+
+    def broken_at(self, name: str) -> StateSpace:
+        """The loop of a closed loop that is broken where an input is added to an output.
+
+        Parameters
+        ----------
+        name : str
+            An input and an output: ``"tau:elbow"`` of `robodyn.closed_loop_model` is the torque of
+            a controller; all other loops stay closed.
+
+        Returns
+        -------
+        model : StateSpace
+            The loop gain ``L`` from the torque that acts to minus the one that the controller asks
+            for then, so that the closed loop is stable where ``1 + L`` has no zeros outside.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such input and output.
+        """
+        self._one("a loop")
+        known = [x for x in self.inputs if x in self.outputs]
+        if name not in known:
+            raise UnknownNameError("input that is an output", name, known)
+        k, row = self.inputs.index(name), self.outputs.index(name)
+        B, C, D = self.B[:, [k]], self.C[[row]], self.D[[row], [k]]
+        if D.any():  # what is asked for depends on what is added at once
+            C, D = C / (1.0 + D), D / (1.0 + D)
+        opened = self.A - B @ C
+        parts = {"B": B - B * D, "C": -C, "D": -D[:, None]}
+        return replace(self, A=opened, **parts, inputs=(name,), outputs=(name,))
+
+    def margins(self) -> dict[str, Margins]:
+        """Margins of the loop broken at each input that is an output too, as each motor.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> from robodyn.controllers import LQR
+        >>> robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+        >>> up = np.array([np.pi, 0.0])
+        >>> found = rd.closed_loop_model(robot, LQR(robot, up), up).margins()["tau:elbow"]
+        >>> bool(found.phase > np.pi / 3), round(found.sensitivity, 6)     # as every LQR
+        (True, 1.0)
+        """
+        self._one("margins")
+        if self.stability == "unstable":
+            return {x: NONE for x in self.inputs if x in self.outputs}
+        last, found = np.inf if self.dt is None else np.pi / self.dt, dict[str, Margins]()
+        for name in self.inputs:
+            if name in self.outputs:
+                loop = self.broken_at(name)
+                w = frequencies(self._rates(np.concatenate([self.poles, loop.poles])), self.dt)
+                asked = partial(_of_one_pair, loop)
+                found[name] = margins_of(asked, w, last, float(loop.D[0, 0]))
+        return found
+
+    @checked_arguments
+    def plot_bode(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
+        """Draw magnitude and phase of each output over each input: see `frequency_response`.
+
+        Parameters
+        ----------
+        path : path, optional
+            Image file to write. Default: show it in a window, where there is a display.
+        axes : sequence of two matplotlib axes, optional
+            To draw into.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError
+            Without matplotlib (extra ``plot``).
+        ShapeError, MissingFileError, FileError
+            For no name of an image file, and where it cannot be written.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> from matplotlib.figure import Figure
+        >>> robot = rd.load("double_pendulum")
+        >>> model = robot.linearize([0.0, 0.0], [0.0, 0.0], None, outputs=["elbow"])
+        >>> figure = model.plot_bode(axes=Figure().subplots(2))
+        """
+        from robodyn.pictures.frequency import draw_bode
+
+        w = frequencies(self._rates(self.poles), self.dt)
+        curves = self._curves(self.frequency_response(w))
+        last = None if self.dt is None else np.pi / self.dt
+        return draw_bode(path, w, curves, last=last, axes=axes)
+
+    @checked_arguments
+    def plot_nyquist(self, path: str | os.PathLike[str] | None = None, *, axes: Any = None) -> Any:
+        """Draw the loop broken at each input that is an output too, near -1: see `margins`.
+
+        The dotted circle is where the sensitivity is 2.
+
+        Parameters
+        ----------
+        path, axes
+            As of `plot_bode`; one axes.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError, ShapeError, MissingFileError, FileError
+            As `plot_bode`, and where no input is an output.
+        """
+        from robodyn.pictures.frequency import draw_nyquist
+
+        loops = [self.broken_at(x) for x in self.inputs if x in self.outputs]
+        if not loops:
+            raise ShapeError("no input is an output too: there is no loop to break", name="inputs")
+        curves = []
+        for loop in loops:
+            w = frequencies(self._rates(np.concatenate([self.poles, loop.poles])), self.dt)
+            curves.append((loop.inputs[0].removeprefix("tau:"), _of_one_pair(loop, w)))
+        return draw_nyquist(path, curves, axes=axes)
+
+    @checked_arguments
+    def plot_step(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        duration: float | None = None,
+        axes: Any = None,
+    ) -> Any:
+        """Draw the outputs after a unit step of each input: see `step_response`.
+
+        Parameters
+        ----------
+        path, axes
+            As of `plot_bode`; axes for each input.
+        duration : float, optional [s]
+            Default: some time constants of the slowest pole that decays.
+
+        Returns
+        -------
+        figure : matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError, ShapeError, MissingFileError, FileError
+            As `plot_bode`.
+        """
+        from robodyn.pictures.curves import Panel, draw
+
+        t, y = self.step_response(duration)
+        of_forces = ("tau", "N m, N"), ("v", "rad/s, m/s")
+        units = tuple(dict(of_forces).get(x.partition(":")[0], "rad, m") for x in self.outputs)
+        panels = [
+            Panel(f"step of {name}", y[:, :, k], units, self.outputs)
+            for k, name in enumerate(self.inputs)
+        ]
+        return draw(path, t, panels, axes=axes)
+
+    @checked_arguments
+    def step_response(self, duration: float | None = None) -> tuple[FloatArray, FloatArray]:
+        """Outputs after a unit step of each input, from zero.
+
+        Parameters
+        ----------
+        duration : float, optional [s]
+            Default: some time constants of the slowest pole that decays.
+
+        Returns
+        -------
+        t : ndarray, shape (k,) [s]
+        y : ndarray, shape (k, p, m)
+        """
+        self._one("a step response")
+        slow = -self._rates(self.poles).real
+        slow = slow[np.isfinite(slow) & (slow > STILL_POLE)]
+        length = SETTLED / slow.min() if len(slow) else 1.0
+        length = length if duration is None else float(duration)
+        dt = length / STEPS if self.dt is None else self.dt
+        own = self if self.dt is not None else self.sampled(dt)
+        count = max(int(np.ceil(length / dt)), 1)
+        x, found = np.zeros(self.B.shape), []
+        for _ in range(count + 1):
+            found.append(self.C @ x + self.D)
+            x = own.A @ x + own.B
+        return dt * np.arange(count + 1.0), np.array(found)
+
+    def _curves(self, found: Array) -> list[tuple[str, Array]]:
+        """A named curve for each output and input."""
+        one = len(self.inputs) == 1
+        return [
+            (y if one else f"{y} / {u}", found[:, i, k])
+            for k, u in enumerate(self.inputs)
+            for i, y in enumerate(self.outputs)
+        ]
 
     # -- other forms --------------------------------------------------------------------------
 
@@ -328,6 +551,11 @@ class StateSpace:
         known = self.acceleration
         whole = known.ndim > 1
         return replace(self, **parts, acceleration=known[index] if whole else known)
+
+
+def _of_one_pair(model: StateSpace, frequencies: FloatArray) -> Array:
+    """The response of the first output to the first input."""
+    return np.asarray(model.frequency_response(frequencies)[:, 0, 0])
 
 
 def _place(mode: Mode, dt: float | None) -> complex:

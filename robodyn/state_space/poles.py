@@ -14,16 +14,17 @@ WORST = 1e-3
 def order(rates: Array) -> Array:
     """Slow before fast, decaying before growing, upper half plane first."""
     size = np.abs(rates)
-    scale = size.max(axis=-1, keepdims=True, initial=0.0)
+    scale = np.where(np.isfinite(size), size, 0.0).max(axis=-1, keepdims=True, initial=0.0)
     step = np.where(scale > 0.0, 1e-9 * scale, 1.0)
     keys = -rates.imag, np.round(rates.real / step), np.round(size / step)
     return np.lexsort(keys, axis=-1)
 
 
 def damping_ratio(rates: Array) -> Array:
-    """``-Re(s) / |s|``; 1 for a pole at zero."""
+    """``-Re(s) / |s|``; 1 for a pole at zero, and for one that is gone after a sample."""
     size = np.abs(rates)
-    return np.asarray(np.where(size > 0.0, -rates.real / np.where(size > 0.0, size, 1.0), 1.0))
+    there = (size > 0.0) & np.isfinite(size)
+    return np.asarray(np.where(there, -rates.real, 1.0) / np.where(there, size, 1.0))
 
 
 def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:

@@ -42,6 +42,16 @@ class StateLayout:
         """How many numbers are recorded."""
         return max((place.stop for place in self.recorded.values()), default=0)
 
+    @property
+    def names(self) -> list[str]:
+        """A name for each number of a row: the keys that lead to it, and its index."""
+        found = [""] * self.size
+        for path, (place, shape) in self._places.items():
+            name = ".".join(map(str, path))
+            for k, index in enumerate(np.ndindex(shape), place.start):
+                found[k] = f"{name}[{','.join(map(str, index))}]" if shape else name
+        return found
+
     def state(self, row: Array) -> Any:
         """The state by its row of numbers or symbols, shape (size,)."""
 

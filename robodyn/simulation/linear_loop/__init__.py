@@ -1,0 +1,1 @@
+"""Linear models of robots under their controllers."""

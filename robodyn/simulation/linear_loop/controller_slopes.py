@@ -1,0 +1,280 @@
+"""How the forces and the state of a controller change with its sample and its state."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.codegen.calls.trace_graph import Untraceable
+from robodyn.codegen.constants_as_inputs import function_of
+from robodyn.errors import SettingsError
+from robodyn.robot import Robot
+from robodyn.simulation.control.closed_loop import numbered
+from robodyn.simulation.control.compile_controller import compile_controller
+from robodyn.simulation.control.compiled_controller import Code, CompiledController
+from robodyn.simulation.control.controller import (
+    INNER,
+    ControllerSample,
+    recorded_entries,
+    stateful,
+)
+from robodyn.simulation.control.state_layout import StateLayout, layout_of
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import edge_of
+from robodyn.tolerances import COMPLEX_STEP, MEMORY_AT_REST, MEMORY_RANK
+
+#: Most steps of Newton's method to the rest of a memory.
+STEPS_TO_REST = 8
+
+#: Step of difference quotients of fourth order, for controllers that only Python knows.
+STEP = 1e-4
+
+#: Largest numbers of operations of a controller whose derivatives are written down, and of
+#: derivatives that are compiled; otherwise it is evaluated with complex steps, which takes no code.
+MOST, MOST_COMPILED = 2_500, 10_000
+
+#: Functions of derivatives of traced controllers, by the layouts of their states; ``None`` where
+#: these are too long.
+_functions: weakref.WeakKeyDictionary[StateLayout, Function | None] = weakref.WeakKeyDictionary()
+
+
+def without_sampling(controller: Any) -> tuple[Any, float | None, float]:
+    """A controller without the wrappers that say when it is called, and with which noise.
+
+    Returns controller
+    Returns period [s]: Of the outermost digital wrapper; ``None`` without one.
+    Returns delay [s]: Of all of them.
+    Raises SettingsError: If there are several periods.
+    """
+    inner = getattr(controller, INNER, None)
+    if inner is None:
+        return controller, None, 0.0
+    bare, period, delay = without_sampling(inner)
+    if hasattr(controller, "instants") and hasattr(controller, "period"):
+        own = float(controller.period) or None
+        if None not in (own, period) and own != period:
+            raise SettingsError(
+                f"{type(controller).__name__} has a period of {own:.6g} s, and another one in it "
+                f"of {period:.6g} s: a linear model has one period"
+            )
+        return bare, own or period, delay + float(controller.delay)
+    if getattr(controller, "adds_noise", False):
+        return bare, period, delay
+    if bare is not inner and is_dataclass(controller):
+        if INNER not in (x.name for x in fields(controller)):
+            raise SettingsError(
+                f"there is a digital controller within {type(controller).__name__}: put it around"
+            )
+        controller = replace(controller, **{INNER: bare})  # type: ignore[type-var]
+    return controller, period, delay
+
+
+class ControllerSlopes:
+    """A controller near a state of a robot and of its own.
+
+    size: Numbers of its state.
+    signals: Sizes of the functions of time that it asks for, by name, as references.
+    """
+
+    def __init__(self, robot: Robot, controller: Any, t: float) -> None:
+        self._robot, self._controller, self._t = robot, controller, t
+        self._compiled = compile_controller(robot, controller)
+        if self._compiled is not None and self._compiled.program is None:
+            self._compiled = None  # numba has compiled it, which knows no derivatives
+
+    def at_rest(self, q: FloatArray, v: FloatArray, h: float) -> tuple[FloatArray, FloatArray]:
+        """Forces, and the row of the state, when it has seen the same state again and again.
+
+        By Newton's method: a memory that decays slowly takes no longer than others.
+        """
+        tau, row = self._update(0.0, q, v, np.zeros(len(v)), None)
+        for _ in range(STEPS_TO_REST if len(row) else 0):
+            here = np.concatenate([tau, row])
+            gap = np.concatenate(self._update(h, q, v, tau, row)) - here
+            if np.abs(gap).max() <= MEMORY_AT_REST * max(1.0, np.abs(here).max()):
+                break
+            slopes = self.slopes(h, q, v, tau, row)
+            left = np.eye(len(here)) - np.hstack([slopes["applied"], slopes["state"]])
+            here = here + np.linalg.lstsq(left, gap, rcond=MEMORY_RANK)[0]
+            tau, row = here[: len(tau)], here[len(tau) :]
+        return tau, row
+
+    @property
+    def signals(self) -> Mapping[str, int]:
+        """Sizes of functions of time by name."""
+        found = self._law.signals_of_time
+        return {x.name: x.size for x in found}
+
+    def value(self, signal: str) -> FloatArray:
+        """The numbers of one of them."""
+        (found,) = (x for x in self._law.signals_of_time if x.name == signal)
+        return found.at(self._t)
+
+    @cached_property
+    def _law(self) -> CompiledController:
+        """The controller with the layout of its state."""
+        return self._compiled or self._by_numbers()
+
+    def _by_numbers(self) -> CompiledController:
+        robot, own = self._robot, stateful(self._controller)
+        rest = np.zeros(robot.nv)
+        sample = ControllerSample(self._t, robot.at(self._t).neutral(), rest, 0.0, rest)
+        try:
+            layout = layout_of(own.initial_state(sample), recorded_entries(self._controller))
+        except Untraceable:
+            raise SettingsError(
+                f"the state of {type(self._controller).__name__} holds other things than numbers "
+                "and arrays of them: a linear model needs numbers"
+            ) from None
+        return CompiledController(own, Code(None, ()), layout)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the numbers of the state, by their places in it."""
+        return self._law.layout.names
+
+    def _instants(self, h: float) -> FloatArray:
+        return np.array([self._t - h, self._t])
+
+    def _inputs(self, h: float) -> list[FloatArray]:
+        """Values of the signals after an interval, and gains."""
+        law, times, k = self._law, self._instants(h), int(h > 0.0)
+        times = times[1 - k :]
+        rows = [x.rows(times, k, k + 1)[0] for x in law.signals]
+        gains = [law.code.constants[0]] if "gains" in self._ports else []
+        return [*rows, *gains]
+
+    @cached_property
+    def _ports(self) -> dict[str, Port]:
+        program = self._law.program
+        return {} if program is None else {port.name: port for port in program.inputs}
+
+    def _update(
+        self, h: float, q: FloatArray, v: FloatArray, applied: FloatArray, row: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Forces and the new state; ``row`` is ``None`` at the first sample."""
+        law = self._law
+        if self._compiled is not None:
+            times, k = self._instants(h)[int(h == 0.0) :], int(h > 0.0)
+            if row is None:
+                row = law.initial_rows(times, q[None], v[None])[0]
+            return law.update(times, k, q, v, applied, row)
+        return law.update_by_python(self._t, q, v, h, applied, row)
+
+    def slopes(
+        self, h: float, q: FloatArray, v: FloatArray, applied: FloatArray, row: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Derivatives of forces and of the state after a sample, the ones above the other.
+
+        By ``"q"`` [along the speeds], ``"v"``, ``"applied"``, ``"state"`` and signals.
+
+        h [s]: Time since the sample before.
+        Raises SettingsError: If they are no numbers.
+        """
+        found = (
+            self._by_differences(h, q, v, applied, row)
+            if self._compiled is None
+            else self._by_code(h, q, v, applied, row)
+        )
+        none = np.zeros((self._robot.nv + len(row), 0))
+        found = dict.fromkeys(("q", "v", "applied", "state"), none) | found
+        if not all(np.isfinite(x).all() for x in found.values()):
+            raise SettingsError(
+                f"{type(self._controller).__name__} has no derivative at this state, if it is "
+                f"sampled every {h:.6g} s: give dt= the period that it is made for"
+            )
+        return found
+
+    def _by_code(
+        self, h: float, q: FloatArray, v: FloatArray, applied: FloatArray, row: FloatArray
+    ) -> dict[str, FloatArray]:
+        program, traced = self._law.program, self._law.layout
+        assert program is not None
+        if traced not in _functions:
+            _functions[traced] = _derivatives(program)
+        f, given = _functions[traced], [q, v, np.array(self._t), applied, *self._inputs(h), row]
+        if f is None:
+            return _by_complex_steps(program, given)
+        results = f(*given)
+        return {x.name: np.asarray(y) for x, y in zip(f.outputs, results, strict=True)}
+
+    def _by_differences(
+        self, h: float, q: FloatArray, v: FloatArray, applied: FloatArray, row: FloatArray
+    ) -> dict[str, FloatArray]:
+        """By difference quotients of fourth order."""
+        robot = self._robot.at(self._t)
+        state = {"q": np.zeros(robot.nv), "v": v, "applied": applied, "state": row}
+
+        def updated(**changed: FloatArray) -> FloatArray:
+            x = {**state, **changed}
+            there = robot.integrate(q, x["q"])
+            return np.concatenate(self._update(h, there, x["v"], x["applied"], x["state"]))
+
+        found = {}
+        for name, x in state.items():
+            columns = []
+            for k in range(len(x)):
+                step = np.zeros(len(x))
+                step[k] = STEP * max(1.0, abs(x[k]))
+                near, far = (
+                    updated(**{name: x + s * step}) - updated(**{name: x - s * step})
+                    for s in (1.0, 2.0)
+                )
+                columns.append((8.0 * near - far) / (12.0 * step[k]))
+            rows = robot.nv + len(row)
+            found[name] = np.array(columns).T.reshape(rows, len(x))
+        return found
+
+
+def _varied(program: Program) -> list[Port]:
+    """Inputs of a controller by which it is differentiated."""
+    held = ("gains", "interval", "sampled")
+    return [x for x in program.inputs if x.size and x.name != "t" and not x.name.startswith(held)]
+
+
+def _derivatives(program: Program) -> Function | None:
+    """All derivatives of a program, in one function with the same inputs; ``None`` if too long."""
+    if len(program.live()) > MOST:
+        return None
+    graph = Graph()
+    numbers = numbered(graph, list(program.inputs))
+    given = [x for port in program.inputs for x in numbers[port.name]]
+    rows, results, outputs = sum(port.size for port in program.outputs), [], []
+    for port in _varied(program):
+        found = inline(jacobian(program, port.name), given)
+        outputs.append(Port(port.name, (rows, len(found) // rows)))
+        results += found
+    edges, rates = tuple(edge_of(graph, x) for x in results), program.rates
+    made = Program("control_slopes", program.inputs, tuple(outputs), graph, edges, rates)
+    return function_of(made) if len(made.live()) <= MOST_COMPILED else None
+
+
+def _by_complex_steps(program: Program, given: Sequence[Any]) -> dict[str, FloatArray]:
+    """The same derivatives, exact but for rounding, without code [Squire & Trapp 1998]."""
+    varied, ways = _varied(program), dict[str, FloatArray]()
+    for port, x in zip(program.inputs, given, strict=True):
+        if port in varied:
+            rates = program.rates.get(port.name)
+            ways[port.name] = np.eye(port.size) if rates is None else evaluate(rates, x)[0].T
+    count, first, moved = sum(map(len, ways.values())), 0, list[Any]()
+    places = dict[str, slice]()
+    for port, x in zip(program.inputs, given, strict=True):
+        if port.name in ways:
+            places[port.name] = slice(first, first + len(ways[port.name]))
+            first, x = places[port.name].stop, np.tile(x.astype(complex), (count, 1))
+            x[places[port.name]] += 1j * COMPLEX_STEP * ways[port.name]
+        moved.append(x)
+    results = evaluate(program, *moved, dtype=complex)
+    rows = [np.broadcast_to(x.imag / COMPLEX_STEP, (count, x.shape[-1])) for x in results]
+    slopes = np.concatenate(rows, axis=-1).T
+    return {name: slopes[:, own] for name, own in places.items()}
