@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     )
     from robodyn.robot import Robot
     from robodyn.simulation import (
+        DryFriction,
         Event,
         MotorLimits,
         RigidStops,
@@ -154,6 +155,7 @@ __all__ = [
     "Contact",
     "Conversion",
     "Coupling",
+    "DryFriction",
     "Elastic",
     "EquilibriumError",
     "Event",
@@ -298,9 +300,9 @@ _HOMES = {
     "robodyn.results": "BaseParameters HybridDynamics IKResult Impact JointWrenches SteadyMotion",
     "robodyn.robot": "Robot",
     "robodyn.simulation": (
-        "Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient closed_loop "
-        "control_law events mode_motion rollout simulate step_derivatives step_function "
-        "trajectory_gradient"
+        "DryFriction Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient "
+        "closed_loop control_law events mode_motion rollout simulate step_derivatives "
+        "step_function trajectory_gradient"
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",

@@ -28,7 +28,7 @@ class MotorFriction:
 
 
 def motor_friction_forces(
-    motors: Iterable[MotorFriction], state: State, friction_speed: float
+    motors: Iterable[MotorFriction], state: State, friction_speed: Number | None
 ) -> dict[int, Number]:
     """Force along the joint of each body.
 
@@ -40,7 +40,7 @@ def motor_friction_forces(
         speed: Number = 0.0
         for body, ratio in motor.turns:
             speed = speed + state[body].v[0] * ratio
-        smooth = friction_speed * motor.scale
+        smooth = None if friction_speed is None else friction_speed * motor.scale
         torque = resistance(speed, motor.viscous, motor.coulomb, smooth)
         for body, ratio in motor.turns:
             forces[body] = forces.get(body, 0.0) + torque * ratio

@@ -14,7 +14,7 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
 
-def friction_in_joint(state: State, closure: Closure, friction_speed: float) -> Wrench:
+def friction_in_joint(state: State, closure: Closure, friction_speed: Number | None) -> Wrench:
     """Wrench of friction on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
@@ -75,7 +75,7 @@ def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
 
 
 def friction_wrenches(
-    state: State, closures: Sequence[Closure], friction_speed: float
+    state: State, closures: Sequence[Closure], friction_speed: Number | None
 ) -> Iterator[tuple[int, Wrench]]:
     """Wrenches on bodies, about their origins in their axes."""
     for closure in closures:

@@ -22,9 +22,9 @@ TOGETHER = 32768
 
 
 def only_known_forces_work(motion: Trajectory) -> bool:
-    """Whether torques, dampers and friction are all that does work."""
+    """Whether torques, dampers and smooth friction are all that does work."""
     robot, loads = motion.robot, motion.surroundings
-    moved = motion.driven or loads.wrenches or loads.base is not None
+    moved = motion.driven or loads.wrenches or loads.base is not None or motion.friction
     return robot is not None and not moved
 
 

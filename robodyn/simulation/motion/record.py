@@ -16,6 +16,7 @@ from robodyn.files import as_path
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.trajectory.files import archive
@@ -41,6 +42,7 @@ class Record:
     size: Expected number of samples; there may be more.
     batch: Leading axes of a state.
     driven: Speeds that follow paths.
+    friction: Joints stick and slide as modes.
     every: Every so many steps are kept, and the last one.
     to, optional: A folder to which samples are written during the motion.
     dtype: Type of all samples but their times.
@@ -60,6 +62,7 @@ class Record:
         batch: tuple[int, ...] = (),
         *,
         driven: tuple[int, ...] = (),
+        friction: DryFriction | None = None,
         every: int = 1,
         to: str | os.PathLike[str] | None = None,
         dtype: DTypeLike = float,
@@ -71,6 +74,7 @@ class Record:
                 given=every,
             )
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.friction = friction
         self.shape, self.between = batch, np.zeros(0)
         self.events: list[EventRecord] = []
         self.controller_states = RecordedStates()
@@ -234,6 +238,7 @@ class Record:
             "facts": facts(self.robot),
             "joints": speed_names(self.robot),
             "driven": self.driven,
+            "friction": archive.friction_text(self.friction),
             "events": archive.events_text(tuple(self.events)),
         }
 
@@ -289,7 +294,7 @@ class Record:
         return Trajectory(
             t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
             driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
-            controller_state=recorded,
+            controller_state=recorded, friction=self.friction,
         )  # fmt: skip
 
     def _in_files(self, *, complete: bool) -> Trajectory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,57 @@ class NumericOperations:
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces, with those that drive joints."""
+        if self.loads.friction is None:
+            return self._smooth_dynamics(t, q, v, tau, driving)
+        if self.loads.friction.stands:
+            return np.zeros(len(v)), tau
+        return self._with_modes(t, q, v, tau, driving)[:2]
+
+    def holding(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> FloatArray:
+        """Friction of what sticks; zero of what slides."""
+        friction = self.loads.friction
+        assert friction is not None
+        a, forces, holding = self._with_modes(t, q, v, tau, driving)
+        if holding is None:
+            loads = {} if self.loads.none_outside else self.loads.options(t, q, v)
+            holding = friction.holding(q, v, a, forces, loads)
+        return holding
+
+    def _with_modes(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Accelerations and forces of joints that stick and slide, and friction of what sticks.
+
+        ``None`` instead of that where code computes them.
+        """
+        friction = self.loads.friction
+        assert friction is not None
+        if friction.by_code and self.loads.wrenches_alone:
+            wrenches = self.loads.wrenches(t, q, v) if self.loads.external.wrenches else {}
+            found = self._by_code(q, v, tau, driving, wrenches, friction.inputs)
+            if found is not None:
+                return (*found, None)
+        smooth, base = self.smooth_at(t, q, v, driving), self.loads.options(t, q, v).get("base")
+        return friction.dynamics(smooth, q, v, tau, base, self._driven.speeds)
+
+    def smooth_at(
+        self, t: float, q: FloatArray, v: FloatArray, driving: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        """Dynamics in a state under the smooth law of friction, as a function of forces."""
+        return lambda tau: self._smooth_dynamics(t, q, v, tau, driving)
+
+    def _smooth_dynamics(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Accelerations, and forces, with those that drive joints, under the smooth law."""
         robot, driven = self._at(t), self._driven
         options = self.loads.options(t, q, v)
         if driving is None and not robot.nc:
             return robot.forward_dynamics(q, v, tau, **options), tau
-        if q.ndim == 1 and self.loads.wrenches_alone:
+        coded = self.loads.friction is None or not self.loads.friction.by_code
+        if q.ndim == 1 and coded and self.loads.wrenches_alone:
             found = self._by_code(q, v, tau, driving, options.get("wrenches", {}))
             if found is not None:
                 return found
@@ -66,6 +112,7 @@ class NumericOperations:
         tau: FloatArray,
         driving: FloatArray | None,
         wrenches: Mapping[str, Any],
+        modes: Sequence[FloatArray] = (),
     ) -> tuple[FloatArray, FloatArray] | None:
         """Accelerations of one state by the function that machine code of steps calls.
 
@@ -77,6 +124,7 @@ class NumericOperations:
         given = [*wrenches.values()]
         if any(type(x) is not np.ndarray or x.shape != (6,) for x in given):
             return None
+        given += modes
         if driving is None:
             a = functions.dynamics(q, v, tau, *given)
             return (a, tau) if all_finite(a) else None
