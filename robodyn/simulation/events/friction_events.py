@@ -91,7 +91,7 @@ class FrictionEvents:
         """All margins of a state, computed once."""
         key = (0.0, 0) if self._constant and self.friction.stands else (t, id(v))
         if key not in self._known:
-            holding = self._holding(t, q, v) if self.friction.sticks.any() else 0.0
+            holding = self._holding(t, q, v) if self.friction.any_sticks else 0.0
             self._known[key] = v, self.friction.margins(q, v, holding)  # keeps v, and so its id
         return self._known[key][1]
 
@@ -100,7 +100,7 @@ class FrictionEvents:
         friction, count = self.friction, len(samples.t) - 1
         none = np.zeros(len(friction.names))
         fine = friction.margins(samples.q[1:], samples.v[1:], none) > 0.0
-        if friction.sticks.any():
+        if friction.any_sticks:
             at_samples, at_ends = self._holding_of(samples)
             fine &= np.abs(at_ends) < friction.static
             fine &= np.abs(at_samples[1:]) < friction.static

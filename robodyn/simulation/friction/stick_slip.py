@@ -32,6 +32,9 @@ from robodyn.tolerances import (
 #: law of friction, in a state.
 Smooth = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
+#: v (nv,) -> accelerations (nv,), and forces of what sticks (n,), in the present mode.
+Coded = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
 #: Step [s] over the time of a motion, for rates of directions.
 NEAR = 1e-4
 
@@ -44,6 +47,7 @@ class StickSlip:
     way (n,): The direction in which each slides, 1 or -1; 0 for those that stick, and for those
         whose joint stands still as it is driven.
     sticks (n,), bool
+    any_sticks: Whether some do.
     stands: Nothing can move.
     by_code: Functions of the robot take the mode as `inputs`: friction acts along single speeds of
         a tree.
@@ -68,13 +72,14 @@ class StickSlip:
         if self.by_code:
             self.sliding[1, found.speed] = np.where(self._fall > 0.0, self._excess, 0.0)
             self.sliding[2, found.speed] = self._fall
-        self._standing = ~self.sticks
+        self._standing, self.any_sticks, self._any_stands = ~self.sticks, False, True
         self._fixed = found.directions(robot, robot.neutral()) if (found.speed >= 0).all() else None
 
     def _set(self, way: FloatArray, sticks: Any) -> None:
         """Set the mode."""
         self.way, self.sticks = way, sticks
         self._standing = (way == 0.0) & ~sticks
+        self.any_sticks, self._any_stands = bool(sticks.any()), bool(self._standing.any())
         if self.by_code:
             at = self._all.speed
             self.sliding[0, at], self.moves[at] = -way * self.force, ~sticks
@@ -116,7 +121,7 @@ class StickSlip:
         """
         more, holding = self.instead(q, v), np.zeros(len(self.names))
         a, forces = smooth(tau + more)
-        if self.sticks.any():
+        if self.any_sticks:
             W = self.directions(q)[self.sticks]
             A = self._mobility(q, W, base, driven) @ W.T
             holding[self.sticks] = _solved(A, -(W @ a + self._turning(q, v)[self.sticks]))
@@ -138,7 +143,7 @@ class StickSlip:
 
         loads: Wrenches and the motion of the base, as arguments of `Robot.inverse_dynamics`.
         """
-        if not self.sticks.any():
+        if not self.any_sticks:
             return np.zeros((*q.shape[:-1], len(self.names)))
         needed = self.robot.inverse_dynamics if loads or self._forces is None else self._forces
         found = needed(q, v, a, **loads) - tau
@@ -175,10 +180,10 @@ class StickSlip:
         """
         s = v[..., self._all.speed] if self._fixed is not None else self.directions(q) @ v
         margins = self.way * s
-        if self.sticks.any():
+        if self.any_sticks:
             left = (1.0 + BREAKAWAY) - np.abs(holding) / self.static
             margins = np.where(self.sticks, left, margins)
-        if self._standing.any():
+        if self._any_stands:
             margins = np.where(self._standing, np.where(s == 0.0, 1.0, -1.0), margins)
         return np.asarray(margins)
 
@@ -192,13 +197,19 @@ class StickSlip:
         over: Any,
         soon: FloatArray,
         instant: float,
+        coded: Coded | None = None,
     ) -> FloatArray:
         """Decide what sticks from now on, and return the speeds, of what sticks exactly zero.
 
         over (n,), bool: Margins that have been used up.
         soon (nv,): Speeds a little later, of which those that are driven count.
         instant [s]: What comes to rest within this time is at rest.
+        coded, optional: Accelerations, and forces of what sticks, in the present mode.
         """
+        if coded is not None:
+            found = self._settled_as_expected(v, over, soon, coded)
+            if found is not None:
+                return found
         W, turning = self.directions(q), self._turning(q, v)
         jumps = self._mobility(q, W, base)
         s, a = W @ v, smooth(tau + self.instead(q, v))[0]
@@ -233,6 +244,34 @@ class StickSlip:
         self._set(way, rest & ~slips)
         self.stands = self._nothing_moves(q, v, jumps[self.sticks], base)
         return v
+
+    def _settled_as_expected(
+        self, v: FloatArray, over: Any, soon: FloatArray, coded: Coded
+    ) -> FloatArray | None:
+        """The speeds if all that comes to rest sticks, and only what breaks away slides.
+
+        ``None`` if that is not so: forces are beyond static friction, or act with the motion.
+        """
+        s, before = v[self._all.speed], (self.way, self.sticks)
+        breaks = self.sticks & over
+        rest = ((s == 0.0) | self.sticks | over) & ~self._follows
+        way = np.where(rest, 0.0, np.sign(s))
+        if self._follows.any():
+            ahead = np.sign(np.where(s == 0.0, soon[self._all.speed], s))
+            way = np.where(self._follows, ahead, way)
+        if breaks.any():
+            way = np.where(breaks, -np.sign(coded(v)[1]), way)
+            rest &= ~breaks
+        v = v.copy()
+        v[self._all.speed[rest]] = 0.0
+        self._set(way, rest)
+        a, holding = coded(v)
+        if (np.abs(holding) <= self.static).all():
+            starts = (way != 0.0) & (s == 0.0) & ~self._follows
+            if not starts.any() or ((way * a[self._all.speed])[starts] > 0.0).all():
+                return v
+        self._set(*before)
+        return None
 
     def _stopped(self, v: FloatArray, W: FloatArray, jumps: FloatArray, rest: Any) -> FloatArray:
         """Speeds after impulses, of the size of rounding, that bring what is at rest to zero."""

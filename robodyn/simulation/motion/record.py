@@ -133,6 +133,12 @@ class Record:
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Add the samples of some steps."""
+        end = self._kept + len(t)
+        if self._every == 1 and not len(self.between) and end <= self._most:
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[self._kept : end] = x
+            self._behind, self._kept, self._steps = False, end, self._steps + len(t)
+            return
         n, chosen = len(t), self._chosen(t)
         behind = n > 0 and not chosen[-1]
         chosen[n - 1 :] = True

@@ -54,6 +54,7 @@ class SpeculativeSteps:
         self._motion, self._controller, self._times = motion, controller, times
         self._detector, self._held, self._acting = detector, list(held), acting
         self._to_the_end = to_the_end
+        self._shortest = SHORTEST_BLOCK if detector.asks_python else GROWTH * SHORTEST_BLOCK
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
         self._block, self._not_before = min(FIRST_BLOCK, LONGEST_BLOCK), 0
@@ -86,7 +87,7 @@ class SpeculativeSteps:
         done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
         count = self._steps_without_event(k, done, tau) if done else 0
         self._block = (
-            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else SHORTEST_BLOCK
+            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else self._shortest
         )
         if count < done:  # that step may have an event
             self._not_before = k + count + 1

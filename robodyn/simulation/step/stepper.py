@@ -172,7 +172,10 @@ class Stepper:
         smooth, base = self._operations.smooth_at(t, q, v, driving), self.loads.external.base
         motion = None if base is None else base(t)
         instant = SAME_EVENT_TIME * step
-        return friction.settle(smooth, q, v, tau, motion, over, later, instant)
+        coded = None
+        if friction.by_code and self.loads.wrenches_alone:
+            coded = self._operations.coded_at(t, q, tau, driving)
+        return friction.settle(smooth, q, v, tau, motion, over, later, instant, coded)
 
     def step(
         self,

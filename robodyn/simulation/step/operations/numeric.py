@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,23 @@ class NumericOperations:
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
     ) -> FloatArray:
         """Friction of what sticks; zero of what slides."""
+        return self.coded_at(t, q, tau, driving)(v)[1]
+
+    def coded_at(
+        self, t: float, q: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        """Accelerations, and friction of what sticks, as a function of speeds."""
         friction = self.loads.friction
         assert friction is not None
-        a, forces, holding = self._with_modes(t, q, v, tau, driving)
-        if holding is None:
-            loads = {} if self.loads.none_outside else self.loads.options(t, q, v)
-            holding = friction.holding(q, v, a, forces, loads)
-        return holding
+
+        def found(v: FloatArray) -> tuple[FloatArray, FloatArray]:
+            a, forces, holding = self._with_modes(t, q, v, tau, driving)
+            if holding is None:
+                loads = {} if self.loads.none_outside else self.loads.options(t, q, v)
+                holding = friction.holding(q, v, a, forces, loads)
+            return a, holding
+
+        return found
 
     def _with_modes(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
@@ -71,13 +82,25 @@ class NumericOperations:
         """
         friction = self.loads.friction
         assert friction is not None
-        if friction.by_code and self.loads.wrenches_alone:
+        if self._of_modes is not None and driving is None:
+            a = self._of_modes(q, v, tau, *friction.inputs)
+            if all_finite(a):
+                return a, tau, None
+        elif friction.by_code and self.loads.wrenches_alone:
             wrenches = self.loads.wrenches(t, q, v) if self.loads.external.wrenches else {}
             found = self._by_code(q, v, tau, driving, wrenches, friction.inputs)
             if found is not None:
                 return (*found, None)
         smooth, base = self.smooth_at(t, q, v, driving), self.loads.options(t, q, v).get("base")
         return friction.dynamics(smooth, q, v, tau, base, self._driven.speeds)
+
+    @cached_property
+    def _of_modes(self) -> Callable[..., FloatArray] | None:
+        """The function of accelerations in a mode; ``None`` where it takes further loads."""
+        loads, functions = self.loads, self.loads.functions
+        alone = loads.none_outside and loads.gains is None and not self._driven
+        coded = loads.friction is not None and loads.friction.by_code and functions is not None
+        return functions.dynamics if functions is not None and coded and alone else None
 
     def smooth_at(
         self, t: float, q: FloatArray, v: FloatArray, driving: FloatArray | None
