@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
+from robodyn.arrays import all_finite
+from robodyn.equations.forces.sliding import motor_key
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
@@ -22,8 +23,7 @@ class Resistances:
     joints: The joint of each.
     force (n,) [N m, N]: Kinetic friction.
     smooth (n,) [rad/s, m/s]: Speed at which the smooth law has 70 % of it.
-    speed (n,): Index in v of the speed of each; -1 where it is a combination of several.
-    turns: Of each such combination, joints and freedoms with their ratios.
+    speed (n,): Index in v of the speed of each; -1 where it follows from several.
     """
 
     names: tuple[str, ...]
@@ -31,7 +31,6 @@ class Resistances:
     force: FloatArray
     smooth: FloatArray
     speed: IntArray
-    turns: tuple[tuple[tuple[str, int, float], ...], ...]
 
     @property
     def of_speeds(self) -> bool:
@@ -40,22 +39,18 @@ class Resistances:
 
     def speeds(self, robot: Robot, q: FloatArray, v: FloatArray) -> FloatArray:
         """Their speeds, shape (..., n) [rad/s, m/s]."""
-        found = v[..., self.speed]
-        if (self.speed < 0).any():
-            speeds, leading = robot.joint_velocities(q, v), v.shape[:-1]
-            for k in np.flatnonzero(self.speed < 0):
-                parts = (
-                    ratio * speeds[x].reshape(*leading, -1)[..., i] for x, i, ratio in self.turns[k]
-                )
-                found[..., k] = sum(parts)
-        return found
+        if (self.speed >= 0).all():
+            return np.asarray(v[..., self.speed])
+        found = robot.function("resisting_speeds")(q, v)
+        if not all_finite(found):
+            robot.joint_velocities(q, v)  # which says why
+        return np.asarray(found)
 
     def directions(self, robot: Robot, q: FloatArray) -> FloatArray:
         """Slopes of their speeds by those of the robot, shape (..., n, nv)."""
         shape = (*q.shape[:-1], robot.nv)
         v = np.broadcast_to(np.eye(robot.nv), (*shape, robot.nv))
-        if (self.speed < 0).any():
-            q = np.broadcast_to(q[..., None, :], (*shape, robot.nq))
+        q = np.broadcast_to(q[..., None, :], (*shape, robot.nq))
         return np.asarray(np.swapaxes(self.speeds(robot, q, v), -1, -2))
 
 
@@ -67,20 +62,19 @@ def resistances_of(robot: Robot) -> Resistances:
         for gears whose losses depend on the load.
     """
     setup = robot.model.setup
-    rows: list[tuple[str, str, float, float, int, tuple[tuple[str, int, float], ...]]] = []
-    if not setup.passive:
-        return _of_rows(rows)
     if setup.gear_losses:
         raise SettingsError(
             f"the gear of {setup.gear_losses[0].joint!r} of {robot.name!r} loses power in "
             "proportion to its load, and joints do not stick then: take friction='smooth'"
         )
-    smooth = setup.friction_speed
-    names = [body.description.name for body in setup.model]
-    resisting: dict[str, float] = {x.name: x.friction for x in setup.cut_joint_friction}
-    resisting |= {body.description.name: body.description.friction for body in setup.model}
-    for name, force in resisting.items():
-        if not force:
+    force = {x.name: x.friction for x in setup.cut_joint_friction}
+    force |= {body.description.name: body.description.friction for body in setup.model}
+    motors = {motor_key(x.joint): x for x in setup.motor_friction}
+    rows: list[tuple[str, str, float, float, int]] = []
+    for name, k in setup.resisting:
+        if (name, k) in motors:
+            x = motors[name, k]
+            rows.append((name, x.joint, x.coulomb, setup.friction_speed * x.scale, -1))
             continue
         joint = robot.joints[name]
         if joint.kind.orientation is not None:
@@ -88,25 +82,18 @@ def resistances_of(robot: Robot) -> Resistances:
                 f"the dry friction of joint {name!r} of {robot.name!r} acts along axes that turn "
                 "with its body: such a joint does not stick, take friction='smooth'"
             )
-        own = range(joint.v.start, joint.v.stop)
-        for k in range(joint.kind.nv):
-            shown = f"{name}[{k}]" if joint.kind.nv > 1 else name
-            rows.append((shown, name, force, smooth, own[k] if own else -1, ((name, k, 1.0),)))
-    for motor in setup.motor_friction:
-        if motor.coulomb:
-            turns = tuple((names[body], 0, ratio) for body, ratio in motor.turns)
-            shown = f"motor of {motor.joint}"
-            rows.append((shown, motor.joint, motor.coulomb, smooth * motor.scale, -1, turns))
-    return _of_rows(rows)
-
-
-def _of_rows(
-    rows: Sequence[tuple[str, str, float, float, int, tuple[tuple[str, int, float], ...]]],
-) -> Resistances:
-    names, joints, force, smooth, speed, turns = zip(*rows, strict=True) if rows else [()] * 6
-    return Resistances(
-        names, joints, np.array(force, float), np.array(smooth, float), np.array(speed, int), turns
-    )
+        shown = f"{name}[{k}]" if joint.kind.nv > 1 else name
+        speed = joint.v.start + k if joint.v.stop > joint.v.start else -1
+        rows.append((shown, name, force[name], setup.friction_speed, speed))
+    own = all(speed >= 0 for *_, speed in rows)
+    if robot.depends_on_time and not own:
+        raise SettingsError(
+            f"{robot.name!r} moves with time, and dry friction of joints that are cut or follow "
+            "others does not stick there: take friction='smooth'"
+        )
+    names, joints, *numbers = zip(*rows, strict=True) if rows else [()] * 5
+    forces, smooth, speeds = (np.array(x) for x in numbers)
+    return Resistances(names, joints, forces, smooth, speeds.astype(int))
 
 
 def dissipation_beyond_smooth(

@@ -28,9 +28,9 @@ from robodyn.tolerances import (
     STOP_SEPARATION,
 )
 
-#: tau (nv,) -> accelerations, and forces with those that drive joints, (nv,) each, under the smooth
-#: law of friction, in a state.
-Smooth = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+#: tau (nv,) -> accelerations, and forces with those that drive joints, in a state, under
+#: the friction of what slides in the present mode.
+Plain = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 #: v (nv,) -> accelerations (nv,), and forces of what sticks (n,), in the present mode.
 Coded = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
@@ -49,8 +49,8 @@ class StickSlip:
     sticks (n,), bool
     any_sticks: Whether some do.
     stands: Nothing can move.
-    by_code: Functions of the robot take the mode as `inputs`: friction acts along single speeds of
-        a tree.
+    inputs: What slides, and which speeds move, as inputs of functions with ``friction_modes``.
+    holds_by_code: These functions hold what sticks: friction acts along single speeds of a tree.
     """
 
     def __init__(self, robot: Robot, law: DryFriction, driven: Sequence[int]) -> None:
@@ -63,15 +63,13 @@ class StickSlip:
         self.driven = tuple(driven)
         self._follows = np.isin(found.speed, self.driven)
         self.way, self.sticks, self.stands = np.zeros(n), np.zeros(n, bool), False
-        self.by_code = found.of_speeds and not robot.nc
-        self.sliding, self.moves = np.zeros((3, robot.nv)), np.ones(robot.nv)
-        self.inputs = self.sliding, self.moves
+        self.holds_by_code = found.of_speeds and not robot.nc
+        self.sliding, self.moves = np.zeros((3, n)), np.ones(robot.nv)
+        self.sliding[1:] = np.where(self._fall > 0.0, self._excess, 0.0), self._fall
+        self.inputs = (self.sliding,) if robot.nc else (self.sliding, self.moves)
         self._forces: Callable[..., FloatArray] | None = None
-        if self.by_code:
+        if self.holds_by_code:
             self._forces = robot.function("inverse_dynamics")
-        if self.by_code:
-            self.sliding[1, found.speed] = np.where(self._fall > 0.0, self._excess, 0.0)
-            self.sliding[2, found.speed] = self._fall
         self._standing, self.any_sticks, self._any_stands = ~self.sticks, False, True
         self._fixed = found.directions(robot, robot.neutral()) if (found.speed >= 0).all() else None
 
@@ -80,9 +78,14 @@ class StickSlip:
         self.way, self.sticks = way, sticks
         self._standing = (way == 0.0) & ~sticks
         self.any_sticks, self._any_stands = bool(sticks.any()), bool(self._standing.any())
-        if self.by_code:
-            at = self._all.speed
-            self.sliding[0, at], self.moves[at] = -way * self.force, ~sticks
+        self.sliding[0] = -way * self.force
+        if self.holds_by_code:
+            self.moves[self._all.speed] = ~sticks
+
+    @property
+    def by_code(self) -> bool:
+        """Whether functions of the robot compute the dynamics of the present mode."""
+        return self.holds_by_code or not self.any_sticks
 
     # -- forces ------------------------------------------------------------------------------------
 
@@ -106,7 +109,7 @@ class StickSlip:
 
     def dynamics(
         self,
-        smooth: Smooth,
+        plain: Plain,
         q: FloatArray,
         v: FloatArray,
         tau: FloatArray,
@@ -119,14 +122,14 @@ class StickSlip:
         Returns a, tau (nv,), (nv,)
         Returns holding (n,) [N m, N]: Zero of what does not stick.
         """
-        more, holding = self.instead(q, v), np.zeros(len(self.names))
-        a, forces = smooth(tau + more)
+        more, holding = np.zeros(len(v)), np.zeros(len(self.names))
+        a, forces = plain(tau)
         if self.any_sticks:
             W = self.directions(q)[self.sticks]
             A = self._mobility(q, W, base, driven) @ W.T
             holding[self.sticks] = _solved(A, -(W @ a + self._turning(q, v)[self.sticks]))
-            more = more + holding[self.sticks] @ W
-            a, forces = smooth(tau + more)
+            more = holding[self.sticks] @ W
+            a, forces = plain(tau + more)
             own = self._all.speed[self.sticks]
             a[own[own >= 0]] = 0.0
         if self.stands:
@@ -139,7 +142,7 @@ class StickSlip:
     def holding(
         self, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray, loads: Mapping[str, Any]
     ) -> FloatArray:
-        """Forces of what sticks, where `by_code`, from motions, shape (..., n) [N m, N].
+        """Forces of what sticks, where `holds_by_code`, from motions, shape (..., n) [N m, N].
 
         loads: Wrenches and the motion of the base, as arguments of `Robot.inverse_dynamics`.
         """
@@ -178,7 +181,7 @@ class StickSlip:
         The speed of what slides, in its direction; for what sticks, the part of static friction
         that is left; of a driven joint that stands still, whether it does.
         """
-        s = v[..., self._all.speed] if self._fixed is not None else self.directions(q) @ v
+        s = self._all.speeds(self.robot, q, v)
         margins = self.way * s
         if self.any_sticks:
             left = (1.0 + BREAKAWAY) - np.abs(holding) / self.static
@@ -189,7 +192,7 @@ class StickSlip:
 
     def settle(
         self,
-        smooth: Smooth,
+        plain: Plain,
         q: FloatArray,
         v: FloatArray,
         tau: FloatArray,
@@ -212,14 +215,14 @@ class StickSlip:
                 return found
         W, turning = self.directions(q), self._turning(q, v)
         jumps = self._mobility(q, W, base)
-        s, a = W @ v, smooth(tau + self.instead(q, v))[0]
+        s, a = W @ v, plain(tau)[0]
         slow = max(
             STOP_SEPARATION * np.abs(v).max(initial=0.0), instant * np.abs(a).max(initial=0.0)
         )
         still = np.abs(s) <= slow
         moved = np.einsum("ij,ij->i", W, jumps)
         #: Speeds that vanish though the joints on which they depend move, as in dead centres.
-        dead = (not self.by_code) & (moved <= DEAD_CENTRE * moved.max(initial=0.0))
+        dead = (not self.holds_by_code) & (moved <= DEAD_CENTRE * moved.max(initial=0.0))
         rest = (still | self.sticks | over) & ~self._follows & ~dead
         way = np.where(rest, 0.0, np.sign(s))
         way[self._follows] = np.sign(np.where(still, W @ soon, s))[self._follows]
@@ -228,7 +231,7 @@ class StickSlip:
         for _ in range(3 * len(way) + 3):
             self._set(way, np.zeros(len(way), bool))
             at = np.flatnonzero(rest & ~slips)
-            a = smooth(tau + self.instead(q, v))[0]
+            a = plain(tau)[0]
             p = bounded(jumps[at] @ W[at].T, (W @ a + turning)[at], self.static[at])
             rates, least = W @ (a + p @ jumps[at]) + turning, STATIC_FRICTION * np.abs(a).max()
             used_up = np.abs(p) >= (1.0 - STATIC_FRICTION) * self.static[at]
@@ -276,7 +279,7 @@ class StickSlip:
     def _stopped(self, v: FloatArray, W: FloatArray, jumps: FloatArray, rest: Any) -> FloatArray:
         """Speeds after impulses, of the size of rounding, that bring what is at rest to zero."""
         v, own = v.copy(), self._all.speed[rest]
-        if v.any() and not self.by_code:
+        if v.any() and not self.holds_by_code:
             v += _solved(jumps[rest] @ W[rest].T, -(W[rest] @ v)) @ jumps[rest]
         v[own[own >= 0]] = 0.0
         return v
@@ -285,7 +288,7 @@ class StickSlip:
         self, q: FloatArray, v: FloatArray, jumps: FloatArray, base: BaseMotion | None
     ) -> bool:
         """Whether what sticks leaves no motion; jumps of speeds under forces of it (k, nv)."""
-        if self.by_code or self.driven or not len(jumps) or self.robot.depends_on_time:
+        if self.holds_by_code or self.driven or not len(jumps) or self.robot.depends_on_time:
             return False
         if _rank(jumps) < _rank(self._mobility(q, np.eye(self.robot.nv), base)):
             return False

@@ -120,7 +120,7 @@ def functions_that_move(
     links: Links on which wrenches act.
     stabilised: Loops are held closed by gains, and not closed after every step.
     parameters: Inertial parameters are an input, also of corrections, which are least by inertia.
-    friction_modes: Joints of a tree stick and slide as modes, which are an input.
+    friction_modes: Joints stick and slide as modes, which are an input.
     Raises ActuationError, SingularError: Where the rank of loops changes, so that there is no
         straight-line code.
     """
@@ -202,7 +202,7 @@ class Loads:
 
     def functions_with(self, links: tuple[str, ...]) -> StepFunctions | None:
         """The same where wrenches act on some links."""
-        modes = self.friction is not None and self.friction.by_code
+        modes = self.friction is not None
         given = self.driven.speeds, links, self.gains is not None, False, modes
 
         def made() -> StepFunctions | None:
@@ -283,7 +283,8 @@ class Loads:
         if self.gains is not None:
             found["stabilization"] = np.array(self.gains, float)
         if self.friction is not None:  # the arrays themselves, which change with the mode
-            found |= {"sliding": self.friction.sliding.reshape(-1), "moves": self.friction.moves}
+            sliding, *moves = self.friction.inputs
+            found |= {"sliding": sliding.reshape(-1), **({"moves": moves[0]} if moves else {})}
         return found
 
 

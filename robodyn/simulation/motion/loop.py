@@ -113,6 +113,8 @@ class Motion:
         """Steps of this mode by machine code; ``None`` if Python takes part in each step."""
         now = self._now
         mode = now.mode
+        if now.friction is not None and not now.stepper.by_machine_code:
+            return None  # until nothing sticks
         if mode is self._speculative_mode:
             return self._speculative
         self._speculative, self._speculative_mode = None, mode

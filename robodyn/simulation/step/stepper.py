@@ -169,13 +169,13 @@ class Stepper:
         later = v
         if self.driven:
             driving, later = self.driven.accelerations(t), self.driven.at(t + SOON * step, q, v)[1]
-        smooth, base = self._operations.smooth_at(t, q, v, driving), self.loads.external.base
+        plain, base = self._operations.sliding_at(t, q, v, driving), self.loads.external.base
         motion = None if base is None else base(t)
         instant = SAME_EVENT_TIME * step
         coded = None
-        if friction.by_code and self.loads.wrenches_alone:
+        if friction.holds_by_code and self.loads.wrenches_alone:
             coded = self._operations.coded_at(t, q, tau, driving)
-        return friction.settle(smooth, q, v, tau, motion, over, later, instant, coded)
+        return friction.settle(plain, q, v, tau, motion, over, later, instant, coded)
 
     def step(
         self,
@@ -201,8 +201,9 @@ class Stepper:
         if self.loads.friction is not None:
             if self.loads.friction.stands:
                 return q.copy(), v.copy()
-            if self._single is not None and self._single.step(q, v, tau, h):
-                return self._single.q[0].copy(), self._single.v[0].copy()
+            single = self._single if self.loads.friction.by_code else None
+            if single is not None and single.step(q, v, tau, h):
+                return single.q[0].copy(), single.v[0].copy()
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
             if self._explicit is not None:

@@ -12,6 +12,7 @@ from robodyn.equations.forces import between_links, from_outside, in_joints, law
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.forces.elastic_gears import gear_spring_forces
 from robodyn.equations.forces.motor_friction import motor_friction_forces
+from robodyn.equations.forces.sliding import Sliding
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
 from robodyn.equations.loops.constraint import Related
@@ -37,7 +38,7 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, edge_of, exp, inputs
+from robodyn.symbolic.scalar import Number, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist, Wrench, summed
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
@@ -321,7 +322,7 @@ class Tracer:
         return summed(
             chain(
                 between_links.wrenches(state, self.link_elements),
-                cut_friction.friction_wrenches(state, cut, self.friction_speed),
+                cut_friction.friction_wrenches(state, cut, self.friction_speed, self.sliding),
                 between_links.wrenches(state, self.ground),
                 laws.wrenches(state, self.laws, self.link),
                 planets.wrenches(state, setup.planets, setup.free_rotors),
@@ -344,20 +345,23 @@ class Tracer:
         elements = self.setup.link_elements if self.setup.passive else ()
         return between_links.attached(elements, self.link)
 
+    @cached_property
+    def sliding(self) -> Sliding | None:
+        """Friction of what slides; ``None`` where it is smooth in all directions."""
+        if "sliding" not in self.numbers:
+            return None
+        keys, given = self.given.resisting, self.numbers["sliding"]
+        rows = (given[k * len(keys) : (k + 1) * len(keys)] for k in range(3))
+        return Sliding(dict(zip(keys, zip(*rows, strict=True), strict=True)))
+
     @property
     def friction_speed(self) -> Number | None:
         """Where smooth dry friction reaches 70 %; ``None`` where joints stick as modes."""
-        return None if "sliding" in self.numbers else self.setup.friction_speed
-
-    def _sliding_friction(self) -> list[Number]:
-        """Dry friction of joints in their modes: ``f (1 + x exp(-w v^2))`` at each speed."""
-        nv, given = self.model.nv, self.numbers["sliding"]
-        laws = zip(self.v, given[:nv], given[nv : 2 * nv], given[2 * nv :], strict=True)
-        return [f * (1.0 + x * exp(-(w * v * v))) for v, f, x, w in laws]
+        return self.setup.friction_speed if self.sliding is None else None
 
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
-        tau = self._sliding_friction() if "sliding" in self.numbers else self.zeros
+        tau = self.zeros
         for body in self.model:
             forces = self.passive_of(body)
             for k, freedom, ratio in self.state[body.index].ratios:
@@ -368,6 +372,9 @@ class Tracer:
         """Forces of one joint itself, along its own freedoms."""
         setup, joint, shared = self.setup, self.state[body.index], self._shared_forces
         own = in_joints.joint_forces(body, joint, self.friction_speed, setup.passive)
+        if self.sliding is not None:
+            name, slides = body.description.name, self.sliding
+            own = [x + slides.force((name, k), joint.v[k]) for k, x in enumerate(own)]
         given = laws.along_joint(self.laws, body, joint, self.state.t)
         own = [x + y for x, y in zip(own, given, strict=True)]
         return [own[0] + shared[body.index]] if body.index in shared else own
@@ -376,7 +383,8 @@ class Tracer:
     def _shared_forces(self) -> Mapping[int, Number]:
         """Of motors that several joints turn and of elastic gears, along the joint of each body."""
         setup, state = self.setup, self.state
-        found = motor_friction_forces(setup.motor_friction, state, self.friction_speed)
+        motors, smooth = setup.motor_friction, self.friction_speed
+        found = motor_friction_forces(motors, state, smooth, self.sliding)
         for body, force in gear_spring_forces(setup.gear_springs, state).items():
             found[body] = found[body] + force if body in found else force
         return found

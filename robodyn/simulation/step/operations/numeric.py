@@ -82,31 +82,58 @@ class NumericOperations:
         """
         friction = self.loads.friction
         assert friction is not None
-        if self._of_modes is not None and driving is None:
-            a = self._of_modes(q, v, tau, *friction.inputs)
-            if all_finite(a):
-                return a, tau, None
-        elif friction.by_code and self.loads.wrenches_alone:
-            wrenches = self.loads.wrenches(t, q, v) if self.loads.external.wrenches else {}
-            found = self._by_code(q, v, tau, driving, wrenches, friction.inputs)
+        if friction.by_code:
+            found = self._coded(t, q, v, tau, driving, friction.inputs)
             if found is not None:
                 return (*found, None)
-        smooth, base = self.smooth_at(t, q, v, driving), self.loads.options(t, q, v).get("base")
-        return friction.dynamics(smooth, q, v, tau, base, self._driven.speeds)
+        plain, base = self.sliding_at(t, q, v, driving), self.loads.options(t, q, v).get("base")
+        return friction.dynamics(plain, q, v, tau, base, self._driven.speeds)
+
+    def sliding_at(
+        self, t: float, q: FloatArray, v: FloatArray, driving: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        """Dynamics under the friction of what slides, as a function of forces; nothing is held."""
+        friction, at = self.loads.friction, list(self._driven.speeds)
+        assert friction is not None
+        sliding, *moves = friction.inputs
+
+        def found(tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+            coded = self._coded(t, q, v, tau, driving, (sliding, *map(np.ones_like, moves)))
+            if coded is not None:
+                return coded
+            more = friction.instead(q, v)
+            a, forces = self._smooth_dynamics(t, q, v, tau + more, driving)
+            own = tau.copy()
+            own[at] = (forces - more)[at]
+            return a, own
+
+        return found
+
+    def _coded(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
+        driving: FloatArray | None,
+        modes: tuple[FloatArray, ...],
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Accelerations and forces by the function of modes; ``None`` where it has none."""
+        if self._of_modes is not None and driving is None:
+            a = self._of_modes(q, v, tau, *modes)
+            return (a, tau) if all_finite(a) else None
+        if not self.loads.wrenches_alone:
+            return None
+        wrenches = self.loads.wrenches(t, q, v) if self.loads.external.wrenches else {}
+        return self._by_code(q, v, tau, driving, wrenches, modes)
 
     @cached_property
     def _of_modes(self) -> Callable[..., FloatArray] | None:
         """The function of accelerations in a mode; ``None`` where it takes further loads."""
         loads, functions = self.loads, self.loads.functions
-        alone = loads.none_outside and loads.gains is None and not self._driven
-        coded = loads.friction is not None and loads.friction.by_code and functions is not None
-        return functions.dynamics if functions is not None and coded and alone else None
-
-    def smooth_at(
-        self, t: float, q: FloatArray, v: FloatArray, driving: FloatArray | None
-    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
-        """Dynamics in a state under the smooth law of friction, as a function of forces."""
-        return lambda tau: self._smooth_dynamics(t, q, v, tau, driving)
+        if functions is None or self._driven or loads.gains is not None:
+            return None
+        return functions.dynamics if loads.none_outside else None
 
     def _smooth_dynamics(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
@@ -116,8 +143,7 @@ class NumericOperations:
         options = self.loads.options(t, q, v)
         if driving is None and not robot.nc:
             return robot.forward_dynamics(q, v, tau, **options), tau
-        coded = self.loads.friction is None or not self.loads.friction.by_code
-        if q.ndim == 1 and coded and self.loads.wrenches_alone:
+        if q.ndim == 1 and self.loads.friction is None and self.loads.wrenches_alone:
             found = self._by_code(q, v, tau, driving, options.get("wrenches", {}))
             if found is not None:
                 return found

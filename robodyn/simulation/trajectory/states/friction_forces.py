@@ -21,11 +21,11 @@ def friction_forces(samples: Samples) -> FloatArray:
     What slides has the friction of its law; that of what sticks follows from the accelerations.
     """
     x, found = samples, resistances_of(samples.robot)
-    s = found.speeds(x.robot.at(x.time), x.q, x.v)
+    s = found.speeds(x.robot, x.q, x.v)
     smooth = -found.force * s / np.hypot(s, found.smooth)
     if x.friction is None:
         return np.asarray(smooth)
-    W = np.asarray(found.directions(x.robot.at(x.time[..., None]), x.q))
+    W = np.asarray(found.directions(x.robot, x.q))
     way = _ways(x, W, s, found.speed >= 0)
     still, falling = way == 0.0, x.friction.falling(found.joints, repr(x.robot.name), s)
     forces = -found.force * (1.0 + falling) * way
