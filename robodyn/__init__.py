@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     )
     from robodyn.robot import Robot as Robot
     from robodyn.simulation import (
+        DryFriction as DryFriction,
         Event as Event,
         MotorLimits as MotorLimits,
         RigidStops as RigidStops,
@@ -192,9 +193,9 @@ _HOMES = {
     "robodyn.results": "BaseParameters HybridDynamics IKResult Impact JointWrenches SteadyMotion",
     "robodyn.robot": "Robot",
     "robodyn.simulation": (
-        "Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient closed_loop "
-        "closed_loop_model control_law events mode_motion rollout simulate step_derivatives "
-        "step_function trajectory_gradient"
+        "DryFriction Event MotorLimits RigidStops StepDerivatives Trajectory TrajectoryGradient "
+        "closed_loop closed_loop_model control_law events mode_motion rollout simulate "
+        "step_derivatives step_function trajectory_gradient"
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",

@@ -44,6 +44,9 @@ Precision: TypeAlias = Literal["double", "float"]
 #: What a simulation does about limits of joints.
 LimitsChoice: TypeAlias = Literal["ignore", "report", "enforce"]
 
+#: Dry friction in a simulation: a smooth law, or joints that stick and slide as modes.
+FrictionChoice: TypeAlias = Literal["smooth", "exact"]
+
 #: Limits that a motion can leave.
 LimitKind: TypeAlias = Literal["position", "velocity", "effort", "motor torque", "motor voltage"]
 

@@ -407,6 +407,17 @@ STOP_SEPARATION = 1e-10
 #: A stop that pushes by more than this part of the largest force holds its joint without doubt.
 STOP_FORCE = 1e-6
 
+#: Part of static friction, and of the largest acceleration, that is rounding where it breaks away.
+STATIC_FRICTION = 1e-9
+#: Part of static friction by which a force has to exceed it: what sticks at the limit may stay.
+BREAKAWAY = 1e-13
+#: Squares of speeds a unit of force, over the largest, of what does not move in a posture.
+DEAD_CENTRE = 1e-14
+#: Speed of a joint, over the speeds that it follows from, below which it sticks.
+STICKING_SPEED = 1e-9
+#: Rank of speeds that several forces give: singular values over the largest.
+STICKING_RANK = 1e-9
+
 # Times and events.
 
 #: Part of a step within which an event is found.

@@ -155,7 +155,7 @@ def _cheapest(name: str, setup: Setup, options: Mapping[str, Any]) -> Program:
     """Program of a quantity by the algorithm with the fewest operations."""
     quantity = row(name, options)
     controlled = frozenset(options.get("controlled", ()))
-    for other in _alternatives(quantity, setup):
+    for other in _alternatives(quantity, setup, options):
         if other.preferred(setup.model, controlled):
             return traced(name, quantity, other.trace, setup, options)
     found = programs(name, setup, options)
@@ -166,13 +166,17 @@ def programs(name: str, setup: Setup, options: Mapping[str, Any] | None = None) 
     """Programs of a quantity by each of its algorithms; parameters as in `trace`."""
     options = options or {}
     quantity = row(name, options)
-    algorithms = [quantity.trace, *(x.trace for x in _alternatives(quantity, setup))]
+    algorithms = [quantity.trace, *(x.trace for x in _alternatives(quantity, setup, options))]
     return [traced(name, quantity, x, setup, options) for x in algorithms]
 
 
-def _alternatives(quantity: Quantity, setup: Setup) -> tuple[Alternative, ...]:
+def _alternatives(
+    quantity: Quantity, setup: Setup, options: Mapping[str, Any]
+) -> tuple[Alternative, ...]:
     """The other algorithms that this mechanism can be computed by."""
     # only the finished mass matrix shows how many operations its elements take
+    if options.get("friction_modes"):  # joints are held in the rows of the mass matrix
+        return ()
     simple = setup.model.chained and not setup.model.light
     return tuple(x for x in quantity.alternatives if simple or not x.chained)
 

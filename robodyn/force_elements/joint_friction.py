@@ -9,13 +9,13 @@ from robodyn.force_elements.common.joint_element import JointElement
 from robodyn.symbolic.scalar import Number, sqrt
 
 
-def resistance(x: Number, damping: float, friction: float, friction_speed: float) -> Number:
+def resistance(x: Number, damping: float, friction: float, friction_speed: Number | None) -> Number:
     """``- d x - f x / sqrt(x^2 + s^2)`` against a speed ``x``.
 
-    Dry friction is smooth, and reaches 70 % at the speed ``s``.
+    Dry friction is smooth, and reaches 70 % at the speed ``s``; without one it is left out.
     """
     force = x * damping
-    if friction:
+    if friction and friction_speed is not None:
         force = force + x * friction / sqrt(x * x + friction_speed**2)
     return -force
 
@@ -28,7 +28,7 @@ class _Friction:
     elastic = False
 
     def forces(
-        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: Number | None
     ) -> Sequence[Number]:
         return [resistance(x, joint.damping, joint.friction, friction_speed) for x in v]
 

@@ -17,7 +17,7 @@ class _Spring:
     elastic = True
 
     def forces(
-        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: Number | None
     ) -> Sequence[Number]:
         return [-((q[0] - joint.rest) * joint.stiffness)] if joint.stiffness else ()
 

@@ -86,7 +86,7 @@ class _Stop:
     elastic = True
 
     def forces(
-        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: Number | None
     ) -> Sequence[Number]:
         if not joint.stop_stiffness:
             return ()

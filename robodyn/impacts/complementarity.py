@@ -75,3 +75,45 @@ def rebounds(A: Array, u: Array, restitution: float | Array) -> Array:
         if not (more.any() and u.min(initial=0.0) < -least):
             break
     return p
+
+
+def bounded(A: Array, b: Array, most: Array) -> Array:
+    """Forces ``|p| <= most`` that bring ``A p + b`` to zero, or oppose it at their bounds.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric, not negative; it may be singular where ``b`` is in its range.
+    b, most : ndarray, shape (n,)
+
+    Returns
+    -------
+    p : ndarray, shape (n,)
+
+    Notes
+    -----
+    They make ``p A p / 2 + b p`` least. Where ``A`` is singular others do, too, with the same
+    ``A p``.
+    """
+    p, side = np.zeros(len(b)), np.zeros(len(b), int)
+    least = COMPLEMENTARITY_ZERO * np.abs(b).max(initial=0.0)
+    for _ in range(10 * len(b) + 10):
+        own = np.flatnonzero(side == 0)
+        rest = A @ p + b
+        if own.size:
+            way = np.linalg.lstsq(A[np.ix_(own, own)], -rest[own], rcond=COMPLEMENTARITY_ZERO)[0]
+            room = np.where(way > 0.0, most[own] - p[own], most[own] + p[own])
+            parts = np.divide(room, np.abs(way), out=np.full(len(own), np.inf), where=way != 0.0)
+            if parts.min() < 1.0:
+                p[own] += parts.min() * way
+                reached = own[parts <= parts.min()]
+                side[reached] = np.sign(way[parts <= parts.min()])
+                p[reached] = side[reached] * most[reached]
+                continue
+            p[own] += way
+            rest = A @ p + b
+        inwards = np.where(side == 0, 0.0, side * rest)
+        if not inwards.max(initial=0.0) > least:
+            break
+        side[inwards.argmax()] = 0
+    return p

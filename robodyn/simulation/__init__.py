@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from robodyn.simulation import events
 from robodyn.simulation.events import Event
 from robodyn.simulation.events.joint_stops import RigidStops
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits.joint_limits import LimitViolation, MotorLimits
 from robodyn.simulation.simulate import rollout, simulate
@@ -46,6 +47,7 @@ __all__ = [
     "ControlLaw",
     "Controller",
     "ControllerSample",
+    "DryFriction",
     "ElectricSizing",
     "EnergyAudit",
     "Event",

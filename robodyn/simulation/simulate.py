@@ -13,13 +13,14 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named, named_alone
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.literals import IntegratorName, LimitsChoice
+from robodyn.literals import FrictionChoice, IntegratorName, LimitsChoice
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.limits.joint_limits import Limits, MotorLimits
 from robodyn.simulation.loads import arguments
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
@@ -61,6 +62,7 @@ def simulate(
     stops: RigidStops | CompliantStops | None = None,
     ground: Ground | Iterable[Ground] = (),
     parameters: Mapping[str, ArrayLike] | None = None,
+    friction: FrictionChoice | DryFriction = "smooth",
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -134,6 +136,11 @@ def simulate(
     parameters : mapping of name to float, or to array_like, shape (n,), optional
         Other parameters of the robot, as in ``robot.with_(parameters=)``. With arrays n robots
         move from the same start, one for each row, and the trajectory is that of a `rollout`.
+    friction : {"smooth", "exact"} or DryFriction
+        Dry friction of joints, cut ones too, and of motors. ``"smooth"``: as `robodyn.load` says, a
+        joint creeps where it should stick. ``"exact"``: joints stick and slide as modes that change
+        at exact instants, `Trajectory.events`; one that sticks stands still to the last digit.
+        `DryFriction` has static friction beside it.
 
     Warns
     -----
@@ -264,7 +271,7 @@ def rollout(
     >>> run.q.shape
     (101, 100, 2)
     """
-    return _simulated(many=True, **locals())
+    return _simulated(many=True, friction="smooth", **locals())
 
 
 def _simulated(
@@ -285,6 +292,7 @@ def _simulated(
     progress: Progress | bool | None,
     ground: Ground | Iterable[Ground],
     stops: RigidStops | CompliantStops | None,
+    friction: FrictionChoice | DryFriction,
     **options: Any,
 ) -> Trajectory:
     """The motion of one state, or of each of many, or of many robots.
@@ -306,6 +314,7 @@ def _simulated(
     own = MotionOptions(
         wrenches=arguments.wrenches_on(wrenches, q.shape[:-1]),
         stops=stops,
+        friction=arguments.dry_friction(friction, robot, q.shape[:-1]),
         events=happening,
         report=reporter(progress),
         times=times,
@@ -323,7 +332,7 @@ def _run(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Tr
     if mode.controller is not None:
         check_controller(mode.controller)
     limits = Limits(mode.robot, options.limits)
-    has_events = bool(options.events) or options.stops is not None
+    has_events = bool(options.events or options.stops or options.friction)
     motion = None
     if has_events and options.batch:
         run = simulate_each(mode, q, v, options)

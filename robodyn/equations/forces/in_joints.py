@@ -12,7 +12,7 @@ from robodyn.symbolic.vector import Vec3
 
 
 def joint_forces(
-    body: Body, joint: JointAtState, friction_speed: float, passive: bool = True
+    body: Body, joint: JointAtState, friction_speed: Number | None, passive: bool = True
 ) -> list[Number]:
     """Forces of the elements along each freedom of one joint."""
     elements = [element for element in JOINT_ELEMENTS if passive or not element.passive]

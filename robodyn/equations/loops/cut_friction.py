@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from robodyn.equations.forces.sliding import Sliding
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
@@ -14,7 +15,9 @@ from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench
 
 
-def friction_in_joint(state: State, closure: Closure, friction_speed: float) -> Wrench:
+def friction_in_joint(
+    state: State, closure: Closure, friction_speed: Number | None, sliding: Sliding | None = None
+) -> Wrench:
     """Wrench of friction on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
@@ -22,6 +25,9 @@ def friction_in_joint(state: State, closure: Closure, friction_speed: float) -> 
     forces: list[Number] = [
         resistance(x, closure.damping, closure.friction, friction_speed) for x in speeds
     ]
+    if sliding is not None:
+        name = closure.name
+        forces = [f + sliding.force((name, k), speeds[k]) for k, f in enumerate(forces)]
     return along_axes(axes, forces) if axes else Wrench()
 
 
@@ -75,11 +81,14 @@ def cut_joint_pushes(state: State, closure: Closure) -> list[Pushed]:
 
 
 def friction_wrenches(
-    state: State, closures: Sequence[Closure], friction_speed: float
+    state: State,
+    closures: Sequence[Closure],
+    friction_speed: Number | None,
+    sliding: Sliding | None = None,
 ) -> Iterator[tuple[int, Wrench]]:
     """Wrenches on bodies, about their origins in their axes."""
     for closure in closures:
-        in_G = friction_in_joint(state, closure, friction_speed)
+        in_G = friction_in_joint(state, closure, friction_speed, sliding)
         in_F = closure.motion(state).X.wrench_out(in_G)
         yield closure.successor, closure.X_SG.wrench_out(in_G)
         yield closure.predecessor, -closure.X_PF.wrench_out(in_F)

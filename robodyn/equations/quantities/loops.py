@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.equations.closed_form.linkage import JointMotion
+from robodyn.equations.forces.sliding import motor_key
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
@@ -82,6 +83,19 @@ def cut_joint_poses(t: Tracer) -> Results:
 def cut_joint_speeds(t: Tracer) -> Results:
     """Speeds of the joints that were cut, one after the other."""
     speeds = [cut_friction.cut_joint_speeds(t.state, c) for c in t.setup.closures]
+    return {"speeds": speeds}
+
+
+def resisting_speeds(t: Tracer) -> Results:
+    """Speeds of what has dry friction, see `Setup.resisting`."""
+    cut = {c.name: cut_friction.cut_joint_speeds(t.state, c) for c in t.setup.cut_joint_friction}
+    own = {body.description.name: t.state[body.index].v for body in t.model}
+    motors = {motor_key(x.joint): x for x in t.setup.motor_friction}
+    speeds = []
+    for name, k in t.given.resisting:
+        turns = motors[name, k].turns if (name, k) in motors else ()
+        parts = [t.state[body].v[0] * ratio for body, ratio in turns]
+        speeds.append(sum(parts[1:], parts[0]) if parts else (own.get(name) or cut[name])[k])
     return {"speeds": speeds}
 
 
@@ -184,6 +198,7 @@ BIAS = Output("bias", ("rows",), "m/s^2, rad/s^2")
 VIOLATION = Output("violation", (), "1")
 CUT_POSES = Output("X", (lambda t: len(t.setup.closures), 4, 4), "1, m")
 CUT_SPEEDS = Output("speeds", (_cut_freedoms,), "rad/s, m/s")
+RESISTING = Output("speeds", (lambda t: len(t.given.resisting),), "rad/s, m/s")
 
 #: Steps of positions and speeds that close loops, and how far these are open.
 CORRECTIONS = (
@@ -251,6 +266,7 @@ ROWS = {
     ),
     "cut_joint_poses": Quantity((Q,), (CUT_POSES,), cut_joint_poses, STATE),
     "cut_joint_speeds": Quantity((Q, V), (CUT_SPEEDS,), cut_joint_speeds, STATE),
+    "resisting_speeds": Quantity((Q, V), (RESISTING,), resisting_speeds, STATE),
     "cut_joint_pushes": Quantity((Q,), PUSHES, cut_joint_pushes, STATE),
     "joint_positions": Quantity((Q,), (POSITIONS, CUT_POSES), joint_positions, STATE),
     "joint_velocities": Quantity((Q, V), (OWN_SPEEDS, CUT_SPEEDS), joint_velocities, STATE),

@@ -25,7 +25,7 @@ class JointElement(Protocol):
     elastic: bool
 
     def forces(
-        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: float
+        self, joint: Any, q: Sequence[Number], v: Sequence[Number], friction_speed: Number | None
     ) -> Sequence[Number]:
         """Force along each freedom, or along the first ones [N m, N].
 

@@ -15,6 +15,7 @@ from robodyn.codegen.llvm.programs.sample_passes import work_and_energy
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
+from robodyn.simulation.friction.resistances import dissipation_beyond_smooth
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 #: Number of elements of a column that are computed together: they fit into the CPU's caches.
@@ -42,6 +43,8 @@ def work_explains_energy(
     parts = [energies(q[k : k + size], v[k : k + size]) for k in range(0, n, size)]
     found = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     kinetic, potential, power = found
+    if motion.friction is not None:
+        power -= dissipation_beyond_smooth(robot, motion.friction, q, v)
     still, several = at_rest * robot.total_mass, every > 1
     of_samples = v, tau, kinetic, potential, power
     return balanced(motion.t, *of_samples, part, rounding, still, several=several)

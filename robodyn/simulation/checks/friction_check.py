@@ -97,7 +97,7 @@ def unresolved_friction(motion: Trajectory, every: int = 1) -> UnresolvedFrictio
     robot = motion.robot
     if robot is None:
         return None
-    smooth = _smooth_speed(robot)
+    smooth = _smooth_speed(robot) if motion.friction is None else None
     if smooth is None or len(motion) < MANY:
         return None
     t = np.asarray(motion.t)

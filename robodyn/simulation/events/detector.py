@@ -334,6 +334,11 @@ class EventDetector:
         self._on_sides = self._starts = True
 
     @property
+    def asks_python(self) -> bool:
+        """Whether a function is called for samples: steps that are not kept cost more then."""
+        return not all(x.function.sure_steps for x in self._watched)
+
+    @property
     def sure_of_sides(self) -> bool:
         """Whether all functions have a sign, and no event has happened at this instant.
 

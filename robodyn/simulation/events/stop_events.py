@@ -149,7 +149,7 @@ class _StopConditions:
 
     def sure_steps(self, samples: StepSamples) -> int:
         """Number of the first steps in which joints certainly neither reach nor leave a stop."""
-        _, q, v, forces, tau = samples
+        _, q, v, _, forces, tau = samples
         count = len(q) - 1
         if self._bounded:
             count = _first_false((q[1:] > self._lower) & (q[1:] < self._upper), count)

@@ -22,7 +22,8 @@ from robodyn.tolerances import SAME_TIME
 class StepSamples(NamedTuple):
     """Samples at the start of some steps and at the end of each.
 
-    q, v (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s]
+    q, v, a (n + 1, nq), (n + 1, nv) [rad, m], [rad/s, m/s], [rad/s^2, m/s^2]: ``a`` is not known at
+        the end of the last step of machine code that samples a controller.
     forces (n + 1, nv) [N m, N]: Forces of the controller, and those that drive or hold joints.
     tau (nv,), or None [N m, N]: Forces of the controller in all of these steps, if Python calls it.
     """
@@ -30,6 +31,7 @@ class StepSamples(NamedTuple):
     t: FloatArray
     q: FloatArray
     v: FloatArray
+    a: FloatArray
     forces: FloatArray
     tau: FloatArray | None
 

@@ -41,6 +41,8 @@ def refusal(loads: Loads) -> str:
         return "moves no joints along paths: they add and take energy"
     if loads.external.base is not None or robot.depends_on_time:
         return "moves nothing whose energy depends on time"
+    if loads.friction is not None:
+        return "knows no joints that stick: it takes friction='smooth'"
     if loads.gains is not None:
         return "closes loops by impulses at the ends of its steps, not by stabilization="
     if any(given.nonholonomic for given in robot.mechanism.constraints):

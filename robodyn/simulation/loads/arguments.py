@@ -20,6 +20,8 @@ from robodyn.motion.functions import OncePerInstant, as_state_function
 from robodyn.robot import Robot
 from robodyn.simulation.cache.contents import contents
 from robodyn.simulation.cache.robot_cache import RobotCache
+from robodyn.simulation.friction.dry_friction import DryFriction
+from robodyn.simulation.friction.resistances import resistances_of
 from robodyn.simulation.loads.driven_joints import CHECKED
 from robodyn.simulation.loads.prescribed_loads import BaseAt
 from robodyn.tolerances import QUATERNION_ROUNDING
@@ -64,6 +66,28 @@ def with_stops(robot: Robot, stops: CompliantStops) -> Robot:
         return stopped
 
     return _with_stops.get(robot, contents(stops), made)
+
+
+def dry_friction(
+    friction: str | DryFriction, robot: Robot, batch: tuple[int, ...]
+) -> DryFriction | None:
+    """The law of joints that stick and slide as modes; ``None`` where friction is smooth.
+
+    Raises SettingsError: For many motions at once, and for joints that cannot stick.
+    Raises UnknownNameError: If the law names a joint without dry friction.
+    """
+    if not isinstance(friction, DryFriction):
+        if friction == "smooth":
+            return None
+        friction = DryFriction()
+    if batch:
+        raise SettingsError(
+            "joints stick at other instants in each of many motions: simulate each by itself, "
+            "robot.with_(parameters=...), or take friction='smooth'"
+        )
+    found = resistances_of(robot)
+    friction.of(found.joints, repr(robot.name))
+    return friction if found.names else None
 
 
 def wrenches_on(

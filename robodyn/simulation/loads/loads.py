@@ -18,6 +18,7 @@ from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import RobotCache
+from robodyn.simulation.friction.stick_slip import StickSlip
 from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesOfTime
 
@@ -111,6 +112,7 @@ def functions_that_move(
     links: Iterable[str] = (),
     stabilised: bool = False,
     parameters: bool = False,
+    friction_modes: bool = False,
 ) -> StepFunctions:
     """The functions of a robot that a step calls.
 
@@ -118,6 +120,7 @@ def functions_that_move(
     links: Links on which wrenches act.
     stabilised: Loops are held closed by gains, and not closed after every step.
     parameters: Inertial parameters are an input, also of corrections, which are least by inertia.
+    friction_modes: Joints stick and slide as modes, which are an input.
     Raises ActuationError, SingularError: Where the rank of loops changes, so that there is no
         straight-line code.
     """
@@ -125,6 +128,8 @@ def functions_that_move(
     options = {"wrenches": tuple(links), **inertias} if links else {**inertias}
     if stabilised and robot.nc:
         options["stabilization"] = True
+    if friction_modes:
+        options["friction_modes"] = True
     if driven:
         dynamics = robot.function("hybrid_dynamics", controlled=driven, **options)
     else:
@@ -155,18 +160,26 @@ class Loads:
     external: The motion of the base and external wrenches.
     gains [1/s]: Of the stabilisation that holds loops closed; None: they are closed after every
         step.
+    friction: The mode of dry friction whose joints stick and slide; None: it is smooth.
     """
 
     robot: Robot
     driven: Driven
     external: PrescribedLoads
     gains: tuple[float, float] | None = None
+    friction: StickSlip | None = None
 
     @cached_property
     def none(self) -> bool:
         """Whether accelerations depend on the state and forces alone."""
-        external = self.external
-        return external.base is None and not external.wrenches and not self.robot.depends_on_time
+        return self.none_outside and self.friction is None
+
+    @cached_property
+    def none_outside(self) -> bool:
+        """Whether there are neither wrenches, nor anything that depends on time."""
+        return not (self.external.wrenches or self.robot.base == "moving") and (
+            self.external.base is None and not self.robot.depends_on_time
+        )
 
     @property
     def depend_on_state(self) -> bool:
@@ -189,7 +202,8 @@ class Loads:
 
     def functions_with(self, links: tuple[str, ...]) -> StepFunctions | None:
         """The same where wrenches act on some links."""
-        given = self.driven.speeds, links, self.gains is not None
+        modes = self.friction is not None
+        given = self.driven.speeds, links, self.gains is not None, False, modes
 
         def made() -> StepFunctions | None:
             try:
@@ -268,6 +282,9 @@ class Loads:
             found = {f"wrench:{link}": x for link, x in wrenches.items()}
         if self.gains is not None:
             found["stabilization"] = np.array(self.gains, float)
+        if self.friction is not None:  # the arrays themselves, which change with the mode
+            sliding, *moves = self.friction.inputs
+            found |= {"sliding": sliding.reshape(-1), **({"moves": moves[0]} if moves else {})}
         return found
 
 
@@ -277,6 +294,7 @@ def loads_on(
     base: BasePath | None = None,
     wrenches: Mapping[str, FloatArray] | Callable[..., Any] | None = None,
     stabilization: tuple[float, float] | None = None,
+    friction: StickSlip | None = None,
 ) -> Loads:
     """What acts on a robot, of what the arguments of a simulation have become.
 
@@ -285,6 +303,7 @@ def loads_on(
     wrenches, optional: From `wrenches_on`.
     stabilization [1/s], optional: Loops are stabilised with these gains [W 5.198], instead of being
         closed after each step.
+    friction, optional: Joints stick and slide as modes.
     Raises ShapeError: For a path of a base that is not moving, and for gains that are negative or
         not numbers.
     """
@@ -295,4 +314,5 @@ def loads_on(
         )
     held = None if stabilization is None else gains(stabilization)
     driven = Driven(robot.nv) if driven is None else driven
-    return Loads(robot, driven, PrescribedLoads(base, {} if wrenches is None else wrenches), held)
+    external = PrescribedLoads(base, {} if wrenches is None else wrenches)
+    return Loads(robot, driven, external, held, friction)

@@ -10,6 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.events.event import Action, Change, Event
+from robodyn.simulation.events.friction_events import FrictionEvents
 from robodyn.simulation.events.joint_stops import check_start
 from robodyn.simulation.events.stop_events import StopEvents
 from robodyn.simulation.events.witness import WitnessFunction, instants_of, never, witness_of
@@ -33,7 +34,7 @@ class EventHandler:
         self._witnesses = list(witnesses.values())
         self._timed = [(at, witnesses[event]) for at, event in instants_of(events, now.times)]
         self.next_instant = min((at for at, _ in self._timed), default=np.inf)
-        self._stops = stops
+        self._stops, self._friction = stops, _friction_events(now)
         self.ended = False
 
     def start(self) -> None:
@@ -52,11 +53,41 @@ class EventHandler:
         mode, of_stops = self._now.mode, []
         if self._stops is not None:
             of_stops = self._stops.witnesses(mode.robot, mode.driven.speeds, mode.held)
-        self.detector.restart([*of_stops, *(x for x in self._witnesses if x.value is not never)])
+        resting = [] if self._friction is None else [self._friction.witness]
+        own = (x for x in self._witnesses if x.value is not never)
+        self.detector.restart([*of_stops, *resting, *own])
 
     def let_act(self, tau: FloatArray) -> None:
-        """Set the forces of the controller from now on, which may free joints from stops."""
+        """Set the forces of the controller from now on, which may free joints."""
         now, first = self._now, self._now.records.empty
+        self._free_from_stops(tau, first)
+        if self._friction is not None:
+            self._friction.let_act(tau)
+            with now.breaking(now.t):
+                if self._friction.is_over(now.t, now.q, now.v):
+                    self._settle()
+                    self._watch()
+
+    def _settle(self, happened: bool = False) -> None:
+        """Decide which joints stick from now on.
+
+        happened: One has come to rest, or has broken away.
+        """
+        now = self._now
+        if now.friction is None:
+            self._friction = None
+            return
+        if self._friction is None or self._friction.friction is not now.friction:
+            self._friction = _friction_events(now)
+        assert self._friction is not None
+        v, records = self._friction.settle(now.t, now.q, now.v, happened)
+        now.jump(now.q, v)
+        for record in records:
+            now.records.note(record)
+
+    def _free_from_stops(self, tau: FloatArray, first: bool) -> None:
+        """Set the forces of the controller, which may free joints from stops."""
+        now = self._now
         if self._stops is None or not (now.mode.held or first):
             now.let_act(tau)
             return
@@ -91,7 +122,11 @@ class EventHandler:
         now = self._now
         now.keep_next = True
         now.record_sample()
-        before, waiting, stops_undecided = now.mode, list(found), False
+        slip = None if self._friction is None else self._friction.witness
+        waiting, changes_friction = [x for x in found if x is not slip], slip in found
+        if slip is not None and changes_friction:
+            self.detector.done(slip, False)
+        before, stops_undecided = now.mode, False
         while waiting:
             waiting.sort(key=lambda x: self._witnesses.index(x) if x in self._witnesses else -1)
             witness = waiting.pop(0)
@@ -102,6 +137,8 @@ class EventHandler:
         if stops_undecided and self._stops is not None:
             with now.breaking(now.t):
                 self._apply_actions("", (self._stops.resolve,))
+        with now.breaking(now.t):
+            self._settle(changes_friction)
         self._watch()
         if now.mode.robot is not before.robot or now.mode.controller is not before.controller:
             self.let_act(now.sample_controller())
@@ -169,3 +206,11 @@ class EventHandler:
             q, v = project_state(mode, now.t, q, v, jumped or mode.robot is not before.robot)
         now.jump(q, v)
         now.enter(mode)
+
+
+def _friction_events(now: MotionState) -> FrictionEvents | None:
+    """The events of the dry friction of a mode; ``None`` if it is smooth, or there is none."""
+    if now.friction is None:
+        return None
+    asked = now.holding, now.holding_of, now.settled
+    return FrictionEvents(now.friction, now.interval, *asked, now.stepper.loads_are_constant)

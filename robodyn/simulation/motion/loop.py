@@ -42,7 +42,7 @@ class Motion:
         stops = _stop_events(self._now, options)
         self._events = EventHandler(self._now, options.events, stops)
         reached = stops.of(mode.robot) if stops is not None else ()
-        self._has_events = bool(options.events or reached)
+        self._has_events = bool(options.events or reached or self._now.friction)
         self._recorded: RecordedSteps | None = None  # where there are no events
         self._speculative: SpeculativeSteps | None = None  # of the mode that follows
         self._speculative_mode: Mode | None = None
@@ -113,16 +113,20 @@ class Motion:
         """Steps of this mode by machine code; ``None`` if Python takes part in each step."""
         now = self._now
         mode = now.mode
+        if now.friction is not None and not now.stepper.by_machine_code:
+            return None  # until nothing sticks
         if mode is self._speculative_mode:
             return self._speculative
         self._speculative, self._speculative_mode = None, mode
         # while a stop holds a joint, the controller is sampled each step: it may free the joint
         motion = now.compiled(not mode.held, LONGEST_BLOCK)
-        if motion is not None:
+        if motion is not None and now.margins_are_known(motion):
             held = [stop.speed for stop in mode.held]
+            to_the_end = bool(held or now.friction) and motion.controller is None
             self._speculative = SpeculativeSteps(
-                motion, mode.controller, now.times, self._events.detector, held, now.let_act
-            )
+                motion, mode.controller, now.times, self._events.detector, held, to_the_end,
+                now.let_act,
+            )  # fmt: skip
         return self._speculative
 
     def _record(self, steps: SpeculativeSteps, k: int, count: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from robodyn.array_types import FloatArray
@@ -10,6 +12,8 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.running_controller import applied_forces
 from robodyn.simulation.events.event import State
+from robodyn.simulation.events.witness import StepSamples
+from robodyn.simulation.friction.stick_slip import StickSlip
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.broken_motions import BrokenMotions, OnError
 from robodyn.simulation.motion.mode import Mode
@@ -27,6 +31,7 @@ class MotionState:
     interval [s]: Length of a step that was asked for.
     mode: The present mode.
     stepper, free: Of its robot, with the joints that stops hold, and with these joints free.
+    friction: Which joints stick and slide; ``None``: none do, as friction is smooth.
     q, v, tau (..., nq), (..., nv), (..., nv): The state, and the forces of the controller until it
         is sampled again.
     sampled: The state is recorded.
@@ -40,6 +45,7 @@ class MotionState:
     mode: Mode
     stepper: Stepper
     free: Stepper
+    friction: StickSlip | None
     limits: Limits
     broken: BrokenMotions
     q: FloatArray
@@ -67,9 +73,15 @@ class MotionState:
 
     def _begin(self, mode: Mode) -> None:
         self.mode, options, robot = mode, self._options, mode.robot
-        self.stepper = self.free = options.stepper(robot, mode.driven, mode.base, self.records.note)
+        self.friction = None
+        if options.friction is not None:
+            found = StickSlip(robot, options.friction, mode.driven.speeds)
+            self.friction = found if found.names else None
+        friction = self.friction
+        moved = (robot, mode.driven, mode.base)
+        self.stepper = self.free = options.stepper(*moved, self.records.note, friction)
         if mode.held:
-            self.free = options.stepper(robot, mode.paths, mode.base)
+            self.free = options.stepper(robot, mode.paths, mode.base, friction=friction)
         self.limits, self._others = Limits(robot, options.limits), {robot: self.stepper}
         if mode.controller is not None:  # results do not depend on where blocks end, bit for bit
             code = self.stepper.by_machine_code and self.limits.of_joints_alone
@@ -176,7 +188,7 @@ class MotionState:
             robot = self.mode.robot if robot is None else robot
             if robot not in self._others:  # one with the same joints
                 moves = robot, self.mode.driven, self.mode.base
-                self._others[robot] = self._options.stepper(*moves)
+                self._others[robot] = self._options.stepper(*moves, friction=self.friction)
             return self._others[robot].accelerations(t, q, v, self.tau)[0]
 
         return self.mode.state(t, q, v, earlier, accelerations)
@@ -194,6 +206,38 @@ class MotionState:
     def free_accelerations(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Accelerations while no stop holds a joint, shape (nv,) [rad/s^2, m/s^2]."""
         return self.free.accelerations(t, q, v, self.tau)[0]
+
+    # -- for joints that stick ---------------------------------------------------------------------
+
+    def holding(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Friction of what sticks, shape (n,) [N m, N]."""
+        return self.stepper.holding(t, q, v, self.tau)
+
+    def settled(self, t: float, q: FloatArray, v: FloatArray, over: Any) -> FloatArray:
+        """Speeds, when it is decided what sticks from now on; see `StickSlip.settle`."""
+        return self.stepper.settled(t, q, v, self.tau, over, self.interval)
+
+    def margins_are_known(self, motion: CompiledMotion) -> bool:
+        """Whether samples of machine code show what breaks away within its steps."""
+        constant = self.stepper.loads_are_constant and self.stepper.loads.wrenches_alone
+        return not self.friction or motion.controller is None or constant
+
+    def holding_of(self, samples: StepSamples) -> tuple[FloatArray, FloatArray]:
+        """Friction of what sticks at samples, and at the ends of steps under their forces.
+
+        Shapes (k + 1, n), (k, n).
+        """
+        friction, (t, q, v, a, forces, _) = self.friction, samples
+        assert friction is not None
+        if np.isnan(a[-1, 0]):  # a controller would have been sampled there
+            ends = self.stepper.holding(0.0, q[1:], v[1:], forces[:-1])
+            starts = self.stepper.holding(0.0, q[:-1], v[:-1], forces[:-1])
+            return np.concatenate([starts, ends[-1:]]), ends
+        outside = self.stepper.loads.external
+        base = outside.base_at(t)
+        loads = {"wrenches": outside.wrenches_at(t, q, v), "base": base}
+        found = friction.holding(q, v, a, forces, loads)
+        return found, found[1:]
 
     @property
     def energy(self) -> float:

@@ -19,6 +19,8 @@ from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
+from robodyn.simulation.friction.dry_friction import DryFriction
+from robodyn.simulation.friction.stick_slip import StickSlip
 from robodyn.simulation.limits.joint_limits import MotorLimits
 from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
@@ -38,6 +40,7 @@ class MotionOptions:
     wrenches (..., 6), callable or None
     limits {"ignore", "report", "enforce"}
     stops: Rigid stops; compliant ones are part of the robot.
+    friction: Joints stick and slide as modes; ``None``: friction is smooth.
     report: Called with the finished part, 0 to 1.
     times (n,) [s]: Instants between steps, the start and the end included.
     batch: Leading axes of a state.
@@ -52,6 +55,7 @@ class MotionOptions:
     every: int
     to: str | os.PathLike[str] | None
     stops: RigidStops | None
+    friction: DryFriction | None
     events: tuple[Event, ...]
     report: Progress
     times: FloatArray
@@ -64,9 +68,10 @@ class MotionOptions:
         driven: Driven,
         base: BasePath | None,
         tell: Callable[[EventRecord], None] | None = None,
+        friction: StickSlip | None = None,
     ) -> Stepper:
         """The stepper of a robot; ``tell`` is called with a record of each choice of its method."""
-        loads = loads_on(robot, driven, base, self._acting, self.stabilization)
+        loads = loads_on(robot, driven, base, self._acting, self.stabilization, friction)
         return Stepper(
             loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
         )
@@ -87,14 +92,16 @@ class MotionOptions:
         Closing loops and locating events need float64.
         """
         stepper = self.stepper(robot, driven, base)
-        fitting = stepper.by_machine_code and not robot.nc and self.stops is None
+        fitting = stepper.by_machine_code and not (robot.nc or self.stops or self.friction)
         return replace(self, dtype=SINGLE) if fitting else self
 
     def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:
         """The record of the samples of a robot, with room for ``size`` of them."""
         loads = PrescribedLoads(base, self.wrenches or {})
         options: dict[str, Any] = {"every": self.every, "to": self.to, "dtype": self.dtype}
-        return Record(robot, loads, size, self.batch, driven=driven.speeds, **options)
+        return Record(
+            robot, loads, size, self.batch, driven=driven.speeds, friction=self.friction, **options
+        )
 
     def for_motion(self, k: int) -> MotionOptions:
         """The options for one of many motions, of which every step is kept in memory."""

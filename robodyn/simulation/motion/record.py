@@ -16,6 +16,7 @@ from robodyn.files import as_path
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import passage_ahead
 from robodyn.simulation.control.recorded_states import RecordedStates
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.trajectory.files import archive
@@ -41,6 +42,7 @@ class Record:
     size: Expected number of samples; there may be more.
     batch: Leading axes of a state.
     driven: Speeds that follow paths.
+    friction: Joints stick and slide as modes.
     every: Every so many steps are kept, and the last one.
     to, optional: A folder to which samples are written during the motion.
     dtype: Type of all samples but their times.
@@ -60,6 +62,7 @@ class Record:
         batch: tuple[int, ...] = (),
         *,
         driven: tuple[int, ...] = (),
+        friction: DryFriction | None = None,
         every: int = 1,
         to: str | os.PathLike[str] | None = None,
         dtype: DTypeLike = float,
@@ -71,6 +74,7 @@ class Record:
                 given=every,
             )
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.friction = friction
         self.shape, self.between = batch, np.zeros(0)
         self.events: list[EventRecord] = []
         self.controller_states = RecordedStates()
@@ -129,6 +133,12 @@ class Record:
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Add the samples of some steps."""
+        end = self._kept + len(t)
+        if self._every == 1 and not len(self.between) and end <= self._most:
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[self._kept : end] = x
+            self._behind, self._kept, self._steps = False, end, self._steps + len(t)
+            return
         n, chosen = len(t), self._chosen(t)
         behind = n > 0 and not chosen[-1]
         chosen[n - 1 :] = True
@@ -234,6 +244,7 @@ class Record:
             "facts": facts(self.robot),
             "joints": speed_names(self.robot),
             "driven": self.driven,
+            "friction": archive.friction_text(self.friction),
             "events": archive.events_text(tuple(self.events)),
         }
 
@@ -289,7 +300,7 @@ class Record:
         return Trajectory(
             t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
             driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
-            controller_state=recorded,
+            controller_state=recorded, friction=self.friction,
         )  # fmt: skip
 
     def _in_files(self, *, complete: bool) -> Trajectory:

@@ -31,6 +31,8 @@ class SpeculativeSteps:
     motion: Of one robot.
     times (n,) [s]: All instants of the motion.
     held: Speeds of joints that stops hold.
+    to_the_end: There is a sample at the end of the last step, too; not of a controller that is
+        machine code, which would be sampled there.
     acting: Called with the forces of the controller before witness functions that may depend on
         them.
     by_python: Python calls the controller, as it is not machine code.
@@ -46,10 +48,13 @@ class SpeculativeSteps:
         times: FloatArray,
         detector: EventDetector,
         held: Sequence[int],
+        to_the_end: bool,
         acting: Callable[[FloatArray], None],
     ) -> None:
         self._motion, self._controller, self._times = motion, controller, times
         self._detector, self._held, self._acting = detector, list(held), acting
+        self._to_the_end = to_the_end
+        self._shortest = SHORTEST_BLOCK if detector.asks_python else GROWTH * SHORTEST_BLOCK
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
         self._block, self._not_before = min(FIRST_BLOCK, LONGEST_BLOCK), 0
@@ -82,8 +87,10 @@ class SpeculativeSteps:
         done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
         count = self._steps_without_event(k, done, tau) if done else 0
         self._block = (
-            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else SHORTEST_BLOCK
+            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else self._shortest
         )
+        if count < done:  # that step may have an event
+            self._not_before = k + count + 1
         if count and self._has_state:
             self._keep_state(k, count, done, q, v)
         if self._held and count:  # forces of stops are not recorded as torques
@@ -106,7 +113,9 @@ class SpeculativeSteps:
         if sampled is not None:
             m.load_tables(k, *sampled)
         m.begin_samples(k)
-        count = m.advance_from(k, count, state, bool(self._held))
+        count = m.advance_from(k, count, state, self._to_the_end)
+        if not self._to_the_end:
+            self.a[count, :1] = np.nan
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 
@@ -117,7 +126,8 @@ class SpeculativeSteps:
             self._acting(self.tau[j] if tau is None else tau)
 
         own, times = slice(steps + 1), self._times[k : k + steps + 1]
-        samples = StepSamples(times, self.q[own], self.v[own], self.tau[own], tau)
+        q, v, a, forces = (x[own] for x in (self.q, self.v, self.a, self.tau))
+        samples = StepSamples(times, q, v, a, forces, tau)
         asked = None if self._controller is None else acting
         count, self.interrupt = self._detector.steps_without_event(samples, asked)
         return count

@@ -343,3 +343,23 @@ class CompiledMotion:
             self._arguments.address,
             None,
         )
+
+
+class SingleStep:
+    """Single steps of one robot, of any length, under loads that do not change with time.
+
+    q, v (1, nq), (1, nv): The state after a step.
+    """
+
+    def __init__(self, loads: Loads, integrator: Integrator) -> None:
+        self._times = np.array([0.0, 1.0])
+        rest = np.zeros((1, loads.robot.nq)), np.zeros((1, loads.robot.nv))
+        self._motion = CompiledMotion(loads, integrator, self._times, *rest)
+        self._samples = [np.empty((2, x.shape[1])) for x in (rest[0], *[rest[1]] * 3)]
+        self._motion.samples(self._samples)
+        self.q, self.v = self._motion.q, self._motion.v
+
+    def step(self, q: FloatArray, v: FloatArray, tau: FloatArray, h: float) -> bool:
+        """Do a step of ``h`` [s] from a state under forces; False where it cannot be done."""
+        self._times[1] = h
+        return self._motion.advance_from(0, 1, (q, v, tau)) == 1

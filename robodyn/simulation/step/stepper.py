@@ -16,11 +16,15 @@ from robodyn.simulation import integrators
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Advance, Motion, Slopes, Solver, Start
 from robodyn.simulation.loads.loads import Loads
-from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.compiled_motion import CompiledMotion, SingleStep
 from robodyn.simulation.step.motion_start import closed_start
 from robodyn.simulation.step.operations.numeric import NumericOperations
 from robodyn.simulation.step.operations.step import end_of_step, step
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.tolerances import SAME_EVENT_TIME
+
+#: Part of a step after which speeds of driven joints show which way they go.
+SOON = 1e-3
 
 #: Largest number of speeds for which derivatives of accelerations are compiled.
 DERIVED = 16
@@ -96,7 +100,10 @@ class Stepper:
     @property
     def by_machine_code(self) -> bool:
         """Whether its steps can be machine code, as Python takes no part in them."""
+        friction = self.loads.friction
         if self._explicit is None or self.loads.depend_on_state:
+            return False
+        if friction is not None and not friction.by_code:
             return False
         return self.loads.functions is not None
 
@@ -137,6 +144,39 @@ class Stepper:
         driving = self.driven.accelerations(t) if self.driven else None
         return self._operations.dynamics(t, q, v, tau, driving)
 
+    def holding(self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray) -> FloatArray:
+        """Friction of what sticks [N m, N]; zero of what slides. Arguments as those of `step`."""
+        driving = self.driven.accelerations(t) if self.driven else None
+        return self._operations.holding(t, q, v, tau, driving)
+
+    @property
+    def loads_are_constant(self) -> bool:
+        """Whether dynamics of a state are the same at all times."""
+        changing = self.driven or callable(self.loads.external.wrenches)
+        return not (changing or self.robot.base == "moving" or self.robot.depends_on_time)
+
+    def settled(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, over: Any, step: float
+    ) -> FloatArray:
+        """Decide what sticks from ``t`` [s] on, and return the speeds.
+
+        q, v, tau: As those of `step`.
+        over: What no longer slides or sticks; see `StickSlip.settle`.
+        step [s]: The length of a step.
+        """
+        friction, driving = self.loads.friction, None
+        assert friction is not None
+        later = v
+        if self.driven:
+            driving, later = self.driven.accelerations(t), self.driven.at(t + SOON * step, q, v)[1]
+        plain, base = self._operations.sliding_at(t, q, v, driving), self.loads.external.base
+        motion = None if base is None else base(t)
+        instant = SAME_EVENT_TIME * step
+        coded = None
+        if friction.holds_by_code and self.loads.wrenches_alone:
+            coded = self._operations.coded_at(t, q, tau, driving)
+        return friction.settle(plain, q, v, tau, motion, over, later, instant, coded)
+
     def step(
         self,
         t: float,
@@ -158,6 +198,12 @@ class Stepper:
         """
         if self._advance is not None and q.ndim > 1:
             return self._each(t, q, v, tau, h)
+        if self.loads.friction is not None:
+            if self.loads.friction.stands:
+                return q.copy(), v.copy()
+            single = self._single if self.loads.friction.by_code else None
+            if single is not None and single.step(q, v, tau, h):
+                return single.q[0].copy(), single.v[0].copy()
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
             if self._explicit is not None:
@@ -182,6 +228,13 @@ class Stepper:
                 error.motion = row
                 raise
         return q, v
+
+    @cached_property
+    def _single(self) -> SingleStep | None:
+        """Single steps by machine code; ``None`` where loads change with time."""
+        if self._explicit is None or not (self.loads_are_constant and self.by_machine_code):
+            return None
+        return SingleStep(self.loads, self._explicit)
 
     @cached_property
     def _slopes(self) -> Slopes | None:

@@ -31,7 +31,8 @@ def samples_of(run: Any, *needed: str) -> Samples:
             "dataclasses.replace(trajectory, robot=robot)"
         )
     x = run if run.t.ndim else run[None]
-    return Samples(run.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
+    states = x.t, x.q, x.v, x.a, x.tau
+    return Samples(run.robot, *states, x.driven, x.surroundings, x.friction)
 
 
 def computed(run: Any, f: Callable[[Samples], FloatArray], *needed: str) -> FloatArray:

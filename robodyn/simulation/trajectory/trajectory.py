@@ -16,6 +16,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
+from robodyn.simulation.friction.dry_friction import DryFriction
+from robodyn.simulation.friction.resistances import resistances_of
 from robodyn.simulation.limits.joint_limits import (
     LimitViolation,
     joined_violations,
@@ -31,6 +33,7 @@ from robodyn.simulation.trajectory.phases import at_instants, joined, motion_of_
 from robodyn.simulation.trajectory.states import energies, energy_audit
 from robodyn.simulation.trajectory.states.energies import by_sensor, measurements
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
+from robodyn.simulation.trajectory.states.friction_forces import friction_forces
 from robodyn.simulation.trajectory.states.interpolation import (
     flat_crossings,
     instants_of,
@@ -41,7 +44,14 @@ from robodyn.simulation.trajectory.states.motor_sizing import (
     check_same_motors,
     sizing_of,
 )
-from robodyn.simulation.trajectory.states.not_saved import BASE, DRIVEN, EVENTS, ROBOTS, WRENCHES
+from robodyn.simulation.trajectory.states.not_saved import (
+    BASE,
+    DRIVEN,
+    EVENTS,
+    FRICTION,
+    ROBOTS,
+    WRENCHES,
+)
 
 if TYPE_CHECKING:
     from robodyn.simulation.trajectory.states.motor_choice import MotorChoice
@@ -81,6 +91,8 @@ class Trajectory:
     controller_state : mapping of str to ndarray, shape (n, ..., m)
         Recorded states of controllers after their latest sample: ``"parameters"`` of a
         `robodyn.controllers.Adaptive`. NaN where nothing was recorded.
+    friction : DryFriction or None
+        Of motions with ``friction="exact"``, whose joints stick and slide.
     not_saved : tuple of str
         What the motion had and the file, from which it was read, does not hold: a CSV and a bag
         have no events, phases, base motion, wrenches, states of controllers, and do not say which
@@ -112,6 +124,7 @@ class Trajectory:
     events: tuple[EventRecord, ...] = ()
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
     controller_state: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+    friction: DryFriction | None = field(default=None, repr=False)
     not_saved: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -224,12 +237,30 @@ class Trajectory:
             If more than 2 % of what was exchanged is unexplained.
         """
         energy_audit.check_order(self.t)
-        needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN)
+        needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN, FRICTION)
         phases = computed_fields.known_phases(self)
         samples = [computed_fields.samples_of(phase, *needed) for phase in phases]
         audit = energy_audit.audit_of(samples, self.events)
         energy_audit.warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
+
+    @cached_property
+    def friction_forces(self) -> Mapping[str, FloatArray]:
+        """Dry friction by the name of the joint, shape (n,) [N m, N].
+
+        ``"joint[k]"`` is one freedom of several, ``"motor of joint"`` a motor that several joints
+        turn. Of joints that stick it is what holds them.
+
+        Warns
+        -----
+        SingularWarning
+            If joints that stick in a closed loop share what holds it in more than one way.
+        """
+        needed = (WRENCHES, DRIVEN, FRICTION)
+        samples = computed_fields.samples_of(self, *needed)
+        found = computed_fields.computed(self, friction_forces, *needed)
+        names = resistances_of(samples.robot).names
+        return {name: found[..., k] for k, name in enumerate(names)}
 
     @property
     def power(self) -> FloatArray:

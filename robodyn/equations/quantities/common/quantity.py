@@ -250,6 +250,10 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port(name, (), "SI")
     for link in t.options.get("wrenches", ()):
         yield Port(f"wrench:{link}", (6,), "N, N m")
+    if t.options.get("friction_modes"):
+        yield Port("sliding", (3, len(t.given.resisting)), "N m, N, 1, s^2/rad^2, s^2/m^2")
+        if not t.setup.closed:
+            yield Port("moves", (t.setup.model.nv,), "1")
     if t.setup.rheonomic and not quantity.timeless:
         yield Port("t", (), "s")
     if "numbers" in t.chosen:

@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from robodyn.description.drive import GearSpring, WindingCurrent
 from robodyn.equations.forces.gear_losses import GearLoss
 from robodyn.equations.forces.motor_friction import MotorFriction
+from robodyn.equations.forces.sliding import Key, motor_key
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.constraint_violation import longest_link, row_units, speed_units
@@ -69,6 +70,16 @@ class Setup:
     gear_losses: tuple[GearLoss, ...] = ()
     gear_springs: tuple[GearSpring, ...] = ()
     windings: tuple[WindingCurrent, ...] = ()
+
+    @cached_property
+    def resisting(self) -> tuple[Key, ...]:
+        """What has dry friction: joints that are cut, all others, motors that several turn."""
+        cut = ((x.name, x.kind.nv, x.friction) for x in self.cut_joint_friction)
+        joints = (x.description for x in self.model)
+        own = ((x.name, x.nv, x.friction) for x in joints)
+        found = [(name, k) for name, nv, friction in (*cut, *own) if friction for k in range(nv)]
+        found += [motor_key(x.joint) for x in self.motor_friction if x.coulomb]
+        return tuple(found) if self.passive else ()
 
     @property
     def closed(self) -> bool:

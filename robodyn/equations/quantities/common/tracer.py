@@ -12,6 +12,7 @@ from robodyn.equations.forces import between_links, from_outside, in_joints, law
 from robodyn.equations.forces.between_links import Attached
 from robodyn.equations.forces.elastic_gears import gear_spring_forces
 from robodyn.equations.forces.motor_friction import motor_friction_forces
+from robodyn.equations.forces.sliding import Sliding
 from robodyn.equations.forces.windings import winding_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
@@ -322,7 +323,7 @@ class Tracer:
         return summed(
             chain(
                 between_links.wrenches(state, self.link_elements),
-                cut_friction.friction_wrenches(state, cut, setup.friction_speed),
+                cut_friction.friction_wrenches(state, cut, self.friction_speed, self.sliding),
                 between_links.wrenches(state, self.ground),
                 laws.wrenches(state, self.laws, self.link),
                 planets.wrenches(state, setup.planets, setup.free_rotors),
@@ -345,6 +346,20 @@ class Tracer:
         elements = self.setup.link_elements if self.setup.passive else ()
         return between_links.attached(elements, self.link)
 
+    @cached_property
+    def sliding(self) -> Sliding | None:
+        """Friction of what slides; ``None`` where it is smooth in all directions."""
+        if "sliding" not in self.numbers:
+            return None
+        keys, given = self.given.resisting, self.numbers["sliding"]
+        rows = (given[k * len(keys) : (k + 1) * len(keys)] for k in range(3))
+        return Sliding(dict(zip(keys, zip(*rows, strict=True), strict=True)))
+
+    @property
+    def friction_speed(self) -> Number | None:
+        """Where smooth dry friction reaches 70 %; ``None`` where joints stick as modes."""
+        return self.setup.friction_speed if self.sliding is None else None
+
     def passive(self) -> list[Number]:
         """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
         tau = self.zeros
@@ -357,7 +372,10 @@ class Tracer:
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         setup, joint, shared = self.setup, self.state[body.index], self._shared_forces
-        own = in_joints.joint_forces(body, joint, setup.friction_speed, setup.passive)
+        own = in_joints.joint_forces(body, joint, self.friction_speed, setup.passive)
+        if self.sliding is not None:
+            name, slides = body.description.name, self.sliding
+            own = [x + slides.force((name, k), joint.v[k]) for k, x in enumerate(own)]
         given = laws.along_joint(self.laws, body, joint, self.state.t)
         own = [x + y for x, y in zip(own, given, strict=True)]
         return [own[0] + shared[body.index]] if body.index in shared else own
@@ -366,7 +384,8 @@ class Tracer:
     def _shared_forces(self) -> Mapping[int, Number]:
         """Of shared motors, elastic gears and windings, along the joint of each body."""
         setup, state = self.setup, self.state
-        found = motor_friction_forces(setup.motor_friction, state, setup.friction_speed)
+        motors, smooth = setup.motor_friction, self.friction_speed
+        found = motor_friction_forces(motors, state, smooth, self.sliding)
         for more in (
             gear_spring_forces(setup.gear_springs, state),
             winding_forces(setup.windings, state),

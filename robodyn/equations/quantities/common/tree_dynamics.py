@@ -83,6 +83,9 @@ def lost_in_gears(algorithm: TreeSweep) -> Trace:
 
 
 def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
+    if "moves" in t.numbers:
+        moves = t.numbers["moves"]
+        return lambda a, tau, mask: algorithm(t.state, a, tau, mask, t.wrenches, moves)
     return lambda a, tau, mask: algorithm(t.state, a, tau, mask, t.wrenches)
 
 

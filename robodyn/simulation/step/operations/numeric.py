@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,105 @@ class NumericOperations:
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and forces, with those that drive joints."""
+        if self.loads.friction is None:
+            return self._smooth_dynamics(t, q, v, tau, driving)
+        if self.loads.friction.stands:
+            return np.zeros(len(v)), tau
+        return self._with_modes(t, q, v, tau, driving)[:2]
+
+    def holding(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> FloatArray:
+        """Friction of what sticks; zero of what slides."""
+        return self.coded_at(t, q, tau, driving)(v)[1]
+
+    def coded_at(
+        self, t: float, q: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        """Accelerations, and friction of what sticks, as a function of speeds."""
+        friction = self.loads.friction
+        assert friction is not None
+
+        def found(v: FloatArray) -> tuple[FloatArray, FloatArray]:
+            a, forces, holding = self._with_modes(t, q, v, tau, driving)
+            if holding is None:
+                loads = {} if self.loads.none_outside else self.loads.options(t, q, v)
+                holding = friction.holding(q, v, a, forces, loads)
+            return a, holding
+
+        return found
+
+    def _with_modes(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Accelerations and forces of joints that stick and slide, and friction of what sticks.
+
+        ``None`` instead of that where code computes them.
+        """
+        friction = self.loads.friction
+        assert friction is not None
+        if friction.by_code:
+            found = self._coded(t, q, v, tau, driving, friction.inputs)
+            if found is not None:
+                return (*found, None)
+        plain, base = self.sliding_at(t, q, v, driving), self.loads.options(t, q, v).get("base")
+        return friction.dynamics(plain, q, v, tau, base, self._driven.speeds)
+
+    def sliding_at(
+        self, t: float, q: FloatArray, v: FloatArray, driving: FloatArray | None
+    ) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+        """Dynamics under the friction of what slides, as a function of forces; nothing is held."""
+        friction, at = self.loads.friction, list(self._driven.speeds)
+        assert friction is not None
+        sliding, *moves = friction.inputs
+
+        def found(tau: FloatArray) -> tuple[FloatArray, FloatArray]:
+            coded = self._coded(t, q, v, tau, driving, (sliding, *map(np.ones_like, moves)))
+            if coded is not None:
+                return coded
+            more = friction.instead(q, v)
+            a, forces = self._smooth_dynamics(t, q, v, tau + more, driving)
+            own = tau.copy()
+            own[at] = (forces - more)[at]
+            return a, own
+
+        return found
+
+    def _coded(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
+        driving: FloatArray | None,
+        modes: tuple[FloatArray, ...],
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Accelerations and forces by the function of modes; ``None`` where it has none."""
+        if self._of_modes is not None and driving is None:
+            a = self._of_modes(q, v, tau, *modes)
+            return (a, tau) if all_finite(a) else None
+        if not self.loads.wrenches_alone:
+            return None
+        wrenches = self.loads.wrenches(t, q, v) if self.loads.external.wrenches else {}
+        return self._by_code(q, v, tau, driving, wrenches, modes)
+
+    @cached_property
+    def _of_modes(self) -> Callable[..., FloatArray] | None:
+        """The function of accelerations in a mode; ``None`` where it takes further loads."""
+        loads, functions = self.loads, self.loads.functions
+        if functions is None or self._driven or loads.gains is not None:
+            return None
+        return functions.dynamics if loads.none_outside else None
+
+    def _smooth_dynamics(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, driving: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Accelerations, and forces, with those that drive joints, under the smooth law."""
         robot, driven = self._at(t), self._driven
         options = self.loads.options(t, q, v)
         if driving is None and not robot.nc:
             return robot.forward_dynamics(q, v, tau, **options), tau
-        if q.ndim == 1 and self.loads.wrenches_alone:
+        if q.ndim == 1 and self.loads.friction is None and self.loads.wrenches_alone:
             found = self._by_code(q, v, tau, driving, options.get("wrenches", {}))
             if found is not None:
                 return found
@@ -66,6 +161,7 @@ class NumericOperations:
         tau: FloatArray,
         driving: FloatArray | None,
         wrenches: Mapping[str, Any],
+        modes: Sequence[FloatArray] = (),
     ) -> tuple[FloatArray, FloatArray] | None:
         """Accelerations of one state by the function that machine code of steps calls.
 
@@ -77,6 +173,7 @@ class NumericOperations:
         given = [*wrenches.values()]
         if any(type(x) is not np.ndarray or x.shape != (6,) for x in given):
             return None
+        given += modes
         if driving is None:
             a = functions.dynamics(q, v, tau, *given)
             return (a, tau) if all_finite(a) else None

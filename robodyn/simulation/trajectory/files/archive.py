@@ -15,6 +15,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description.wrench import PointOfLink
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
 from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.validity import reporting_damage
@@ -50,6 +51,7 @@ def _arrays(fields: Mapping[str, Any]) -> dict[str, Any]:
     return arrays | {
         "joint_names": np.array(fields["joint_names"], str),
         "driven": np.array(fields["driven"], np.int64),
+        "friction": np.array(friction_text(fields["friction"])),
         "robot_name": np.array("" if robot is None else robot.name),
         "robot_facts": np.array(json.dumps(facts(robot))),
         "not_saved": np.array(fields["not_saved"], str),
@@ -72,6 +74,11 @@ def outside_arrays(
 def events_text(events: tuple[EventRecord, ...]) -> str:
     """Events as JSON."""
     return json.dumps([asdict(event) for event in events])
+
+
+def friction_text(friction: DryFriction | None) -> str:
+    """The law of joints that stick as JSON; empty where friction is smooth."""
+    return "" if friction is None else json.dumps(asdict(friction))
 
 
 @reporting_damage
@@ -99,6 +106,8 @@ def fields_of(arrays: Mapping[str, Any], *computed: str) -> dict[str, Any]:
     fields["events"] = tuple(EventRecord(**{**x, "motion": tuple(x["motion"])}) for x in events)
     fields["surroundings"] = _surroundings(arrays)
     fields["controller_state"] = _after(CONTROLLER_STATE, arrays)
+    law = str(arrays.get("friction", ""))
+    fields["friction"] = DryFriction(**json.loads(law)) if law else None
     fields["robot_name"] = str(arrays["robot_name"])
     fields["robot_facts"] = json.loads(str(arrays.get("robot_facts", "{}")))
     fields["not_saved"] = tuple(np.ravel(arrays.get("not_saved", ())).tolist())

@@ -149,7 +149,8 @@ def read(source: Path) -> dict[str, Any]:
     if source.suffix != PARTIAL and len({*rows.values()}) > 1:
         raise ValueError(f"its arrays have different lengths: {rows}")
     said = {"joint_names": about["joints"], "driven": about["driven"], "events": about["events"]}
-    said |= {"robot_name": about["robot"], "robot_facts": json.dumps(about.get("facts", {}))}
+    said |= {"friction": about.get("friction", ""), "robot_name": about["robot"]}
+    said |= {"robot_facts": json.dumps(about.get("facts", {}))}
     return archive.fields_of({k: x[: min(rows.values())] for k, x in arrays.items()} | said)
 
 

@@ -14,6 +14,7 @@ from robodyn.caller import warn
 from robodyn.description.wrench import PointOfLink
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.simulation.friction.resistances import dissipation_beyond_smooth
 from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.event_record import EventRecord, sample_of
 from robodyn.simulation.trajectory.states.interpolation import Indices, between
@@ -236,8 +237,11 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     if robot.nc and moved:
         q, v = now.closed_state(q, v)
     surroundings = samples.surroundings.at_samples(t, q, v)
-    x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
-    if not driven:
+    tau, friction = np.asarray(samples.tau[k]), samples.friction
+    if friction is not None:  # forces that drive joints are smooth within a mode
+        tau[..., list(driven)] += s * (samples.tau[k + 1] - tau)[..., list(driven)]
+    x = Samples(robot, t, q, v, a, tau, driven, surroundings, friction)
+    if not driven or friction is not None:
         return x
     free = [column for column in range(robot.nv) if column not in driven]
     wanted, held = a[..., list(driven)], x.tau[..., free]
@@ -264,6 +268,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
     robot, base = x.robot.at(x.time), x.base
     friction = robot.passive_forces(x.q, x.v, base=base) - robot.elastic_forces(x.q, base=base)
     gears = energies.gear_friction(x)
+    more = 0.0 if x.friction is None else dissipation_beyond_smooth(robot, x.friction, x.q, x.v)
     wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
     for place, wrench in x.wrenches.items():
         wrenches = wrenches + np.sum(wrench * _twist(x, place), axis=-1)
@@ -274,7 +279,7 @@ def _powers(x: Samples) -> Mapping[str, FloatArray]:
         "wrenches": wrenches,
         "base": carried,
         "constraints": _power_of_constraints(x),
-        "dissipated": -np.sum((friction - gears) * x.v, axis=-1),
+        "dissipated": more - np.sum((friction - gears) * x.v, axis=-1),
     }
 
 

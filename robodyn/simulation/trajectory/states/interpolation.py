@@ -194,7 +194,7 @@ def resampled(samples: Samples, times: FloatArray) -> Samples:
         if samples.robot.nc:
             q[inside], v[inside] = _closed(samples, times[inside], q[inside], v[inside])
     moved = samples.surroundings.at_samples(times, q, v)
-    return Samples(samples.robot, times, q, v, a, tau, samples.driven, moved)
+    return Samples(samples.robot, times, q, v, a, tau, samples.driven, moved, samples.friction)
 
 
 def _closed(

@@ -13,6 +13,7 @@ WRENCHES = "external wrenches"
 EVENTS = "events"
 DRIVEN = "which joints are driven"
 CONTROLLERS = "states of controllers"
+FRICTION = "that joints stick"
 
 
 def not_in_columns(fields: Mapping[str, Any]) -> tuple[str, ...]:
@@ -21,6 +22,7 @@ def not_in_columns(fields: Mapping[str, Any]) -> tuple[str, ...]:
     had = {
         ROBOTS: fields["phases"], BASE: acting.base, WRENCHES: callable(wrenches) or wrenches,
         EVENTS: fields["events"], DRIVEN: fields["driven"], CONTROLLERS: fields["controller_state"],
+        FRICTION: fields["friction"],
     }  # fmt: skip
     found = [name for name, x in had.items() if x is not None and x not in (False, (), {})]
     return tuple(dict.fromkeys((*fields["not_saved"], *found)))

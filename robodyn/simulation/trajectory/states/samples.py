@@ -13,6 +13,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
+from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
 
 #: Number of states in a block.
@@ -24,6 +25,7 @@ class Samples:
     """The states of a motion, the robot, and the loads on it.
 
     driven: Speeds of driven joints, whose forces change within a step; the others are held.
+    friction: Joints stick and slide as modes.
     """
 
     robot: Robot
@@ -34,6 +36,7 @@ class Samples:
     tau: FloatArray
     driven: tuple[int, ...] = ()
     surroundings: Surroundings = field(default_factory=PrescribedLoads)
+    friction: DryFriction | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -41,7 +44,8 @@ class Samples:
     def __getitem__(self, index: Any) -> Samples:
         parts = (self.t, self.q, self.v, self.a, self.tau)
         t, q, v, a, tau = (np.asarray(part[index]) for part in parts)
-        return Samples(self.robot, t, q, v, a, tau, self.driven, self.surroundings[index])
+        outside = self.surroundings[index]
+        return Samples(self.robot, t, q, v, a, tau, self.driven, outside, self.friction)
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -92,7 +96,7 @@ class Samples:
             q, v, a, tau = (x[of_all][here] for x in (self.q, self.v, self.a, self.tau))
             robot = self.robot.of_rows(place[-1]) if place else self.robot
             acting = self.surroundings.for_motion(*place)[here]
-            x = f(Samples(robot, self.t[here], q, v, a, tau, self.driven, acting))
+            x = f(Samples(robot, self.t[here], q, v, a, tau, self.driven, acting, self.friction))
             if found is None:
                 found = np.full((*ended.shape, *x.shape[1:]), np.nan)
             found[(here, *place)] = x

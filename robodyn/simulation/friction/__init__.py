@@ -1,0 +1,1 @@
+"""Dry friction whose joints stick and slide as modes."""
