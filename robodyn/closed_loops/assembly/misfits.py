@@ -71,8 +71,10 @@ def remedy(mechanism: Mechanism, settings: Settings, below: float = math.inf) ->
     """
     settings = dataclasses.replace(_of_tree(settings), rigid=False)
     model, tried = build_model(mechanism, settings), dict[float, Remedy | None]()
-    letter = LoopGeometry(model) if model.setup.closures else None
-    for part in PARTS if letter is not None else ():
+    if not model.setup.closures:
+        return None
+    letter = LoopGeometry(model)
+    for part in PARTS:
         near = nearest_linkage(letter, part * MISFIT, below)
         for size in () if near is None else (1.1 * near.size, part * MISFIT):
             tolerance = float(f"{max(min(size, MISFIT), settings.closure_tolerance):.2g}")

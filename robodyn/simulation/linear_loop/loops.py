@@ -124,7 +124,7 @@ def _read(
     """The same for what samples change of the state, and forces depend on, and names of that."""
     used = slopes["state"] != 0.0
     by_samples = np.hstack([x[nv:] for name, x in slopes.items() if name != "state"])
-    read = _spread(used[:nv].any(axis=0), used[nv:])
+    read = _spread(np.asarray(used[:nv].any(axis=0)), used[nv:])
     read &= _spread(by_samples.any(axis=1), used[nv:].T)
     rows = [*range(nv), *(nv + np.flatnonzero(read))]
     found = {name: x[rows] for name, x in slopes.items()}
