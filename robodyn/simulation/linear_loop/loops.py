@@ -125,7 +125,7 @@ def _read(
     used = slopes["state"] != 0.0
     by_samples = np.hstack([x[nv:] for name, x in slopes.items() if name != "state"])
     read = _spread(np.asarray(used[:nv].any(axis=0)), used[nv:])
-    read &= _spread(by_samples.any(axis=1), used[nv:].T)
+    read &= _spread(np.asarray(by_samples.any(axis=1)), used[nv:].T)
     rows = [*range(nv), *(nv + np.flatnonzero(read))]
     found = {name: x[rows] for name, x in slopes.items()}
     found["state"] = found["state"][:, read]
