@@ -21,7 +21,12 @@ from robodyn.simulation.control.controller import Controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.friction.dry_friction import DryFriction
-from robodyn.simulation.limits.joint_limits import Limits, MotorLimits
+from robodyn.simulation.limits.joint_limits import (
+    Limits,
+    LimitViolation,
+    MotorLimits,
+    first_violation,
+)
 from robodyn.simulation.loads import arguments
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchFunction
@@ -350,5 +355,13 @@ def _run(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Tr
                 motion.check_steps(run)
             warn_of_passage(run)
         options.report(1.0)
-        limits.warn_of_violations(lambda: run.limit_violations)
+        limits.warn_of_violations(lambda: _limits_left(run))
     return run
+
+
+def _limits_left(run: Trajectory) -> tuple[int, LimitViolation | None]:
+    """How many limits a motion leaves, and the first one; of a single phase it alone is made."""
+    if run.robot is not None and not run.phases:
+        return first_violation(run.robot, run.t, run.q, run.v, run.tau)
+    found = run.limit_violations
+    return len(found), next(iter(found), None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -222,16 +222,16 @@ class Limits:
         change = self._voltages.within(torques, gearing.speeds(v)) - torques
         return np.asarray(tau + change @ gearing.matrix)
 
-    def warn_of_violations(self, left: Callable[[], Sequence[LimitViolation]]) -> None:
-        """Warn once, in one line, of the limits that a motion leaves: the first, and how many."""
-        found = () if self._choice == "ignore" else left()
-        if not found:
+    def warn_of_violations(self, left: Callable[[], tuple[int, LimitViolation | None]]) -> None:
+        """Warn once, in one line, of the limits that a motion leaves: how many, and the first."""
+        number, first = (0, None) if self._choice == "ignore" else left()
+        if first is None:
             return
-        count = "a limit" if len(found) == 1 else f"{len(found)} limits"
-        more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
+        count = "a limit" if number == 1 else f"{number} limits"
+        more = f"; and {number - 1} more" if number > 1 else ""
         enforce = "" if self._efforts is not None else "limits='enforce' cuts efforts to theirs, "
         message = LimitWarning(
-            f"the motion of {self._robot.name!r} leaves {count} of its joints: {found[0]}{more}. "
+            f"the motion of {self._robot.name!r} leaves {count} of its joints: {first}{more}. "
             f"Trajectory.limit_violations lists them; {enforce}limits='ignore' says nothing"
         )
         warn(message)
@@ -241,9 +241,24 @@ def limit_violations(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> tuple[LimitViolation, ...]:
     """The limits that samples of a motion leave, the first one first."""
-    left = _left(robot, t, q, v, tau)
-    found = (x.violation(edge) for x in left for _, edge in x.passed())
-    return tuple(sorted(found, key=lambda violation: violation.start))
+    return tuple(x.violation(edge) for x, edge in _in_order(robot, t, q, v, tau))
+
+
+def first_violation(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> tuple[int, LimitViolation | None]:
+    """How many limits samples of a motion leave, and the first one."""
+    found = _in_order(robot, t, q, v, tau)
+    return len(found), found[0][0].violation(found[0][1]) if found else None
+
+
+def _in_order(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> list[tuple[_Left, int]]:
+    """The limits that samples leave, by their numbers, in the order in which they do."""
+    left = [*_left(robot, t, q, v, tau)]
+    found = [(row, n, edge) for n, x in enumerate(left) for row, edge in x.passed()]
+    return [(left[n], edge) for _, n, edge in sorted(found)]
 
 
 def joined_violations(
@@ -251,7 +266,10 @@ def joined_violations(
 ) -> tuple[LimitViolation, ...]:
     """The limits that phases of a motion leave, each limit once, the first one first."""
     found: dict[tuple[str, LimitKind, float], LimitViolation] = {}
-    for x in (violation for phase in phases for violation in phase):
+    first_phase, *others = phases
+    if not others:
+        return first_phase
+    for x in (violation for phase in (first_phase, *others) for violation in phase):
         first = found.setdefault((x.joint, x.limit, x.bound), x)
         worst = max(first, x, key=lambda y: abs(y.worst - y.bound))
         found[x.joint, x.limit, x.bound] = replace(worst, start=first.start)
@@ -280,6 +298,10 @@ class _Left:
     found: PassedEdges
     columns: Columns
 
+    @cached_property
+    def _names(self) -> list[tuple[str, str]]:
+        return [*self.columns()]
+
     def passed(self) -> Iterator[tuple[int, int]]:
         """Index of the first sample beyond each limit that is left, and the limit's number."""
         motions = math.prod(self.shape)
@@ -290,8 +312,8 @@ class _Left:
         upper, k = divmod(edge, self.samples.shape[1])
         bound, peak = self.allowed[upper][k], self.found.peaks[edge]
         motions = math.prod(self.shape)
-        sample, motion = divmod(int((self.samples[:, k] == peak).argmax()), motions)
-        joint, unit = [*self.columns()][k]
+        sample, motion = divmod(self.found.worst[edge], motions)
+        joint, unit = self._names[k]
         place = tuple(int(i) for i in np.unravel_index(motion, self.shape)) if self.shape else ()
         start, time = (float(self.t[i]) for i in (self.found.rows[edge] // motions, sample))
         return LimitViolation(joint, self.limit, float(bound), start, peak, time, place, unit)
@@ -371,10 +393,12 @@ class PassedEdges(NamedTuple):
     """Where columns leave their ranges: at the k lower edges, and then at the k upper edges.
 
     rows: The first row beyond each edge; -1 where there is none.
+    worst: The first row with each of ``peaks``.
     peaks: The smallest and then the largest numbers of the columns.
     """
 
     rows: list[int]
+    worst: list[int]
     peaks: list[float]
 
 
@@ -387,5 +411,5 @@ def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     found = extremes_beyond(x, edges)
     if found is None:
         return None
-    peaks, rows = found
-    return PassedEdges(rows.ravel().tolist(), peaks.ravel().tolist())
+    peaks, (rows, worst) = found
+    return PassedEdges(rows.ravel().tolist(), worst.ravel().tolist(), peaks.ravel().tolist())

@@ -29,13 +29,13 @@ def extremes_beyond(x: FloatArray, edges: FloatArray) -> tuple[FloatArray, Array
     """The least and the largest number of each column, shape (2, k); None if none is beyond edges.
 
     They are infinite where all numbers of a column are NaN. Beside them the first row beyond each
-    edge, shape (2, k), -1 where there is none.
+    edge, and the first one with these numbers, shape (2, 2, k), -1 where there is none.
 
     x (n, k)
     edges (2, k): Both in C order.
     """
     n, k = x.shape
-    found, rows = np.empty((2, TOGETHER, k)), np.empty((2, k), np.int64)
+    found, rows = np.empty((2, TOGETHER, k)), np.empty((2, 2, k), np.int64)
     arrays = address_of(edges), address_of(found), address_of(rows)
     return (found[:, 0], rows) if _extremes().run(address_of(x), n, k, *arrays) else None
 
@@ -155,15 +155,17 @@ def _extremes() -> LoadedFunction:
             with code.when(code.operation(sign, peak.get(j), edge.get(j)), expected=False):
                 beyond.value = 1
     with code.when(beyond.value > 0, expected=False):
-        for j in code.each(2 * k):
+        for j in code.each(4 * k):
             code.store(code.integer(-1), "%rows", j, "i64")
         for i in code.each(n):
             row = n - 1 - i
             for j in code.each(k):
                 value = x.get(row * k + j)
-                for place, sign in ((j, "<"), (k + j, ">")):
-                    with code.when(code.operation(sign, value, edges.get(place)), expected=False):
-                        code.store(row, "%rows", place, "i64")
+                for place, (peak, sign) in zip((j, k + j), sides, strict=True):
+                    for at, than in ((place, edges.get(place)), (place + 2 * k, peak.get(j))):
+                        as_far = sign if at is place else f"{sign}="
+                        with code.when(code.operation(as_far, value, than), expected=False):
+                            code.store(row, "%rows", at, "i64")
     code.give(beyond.value)
     return _loaded(code, "extremes", "looking at limits", "pqqppp", ctypes.c_int64)
 

@@ -7,11 +7,13 @@ from robodyn.simulation.limits.joint_limits import passed_edges
 
 
 def by_comparing(x, edges):
-    """The first rows beyond edges, -1 where there is none, and extremes of columns."""
+    """The first rows beyond edges, -1 where there is none, and extremes of columns, with rows."""
     beyond = np.concatenate([x < edges[0], x > edges[1]], axis=1)
     first = np.where(beyond.any(axis=0), beyond.argmax(axis=0) if len(x) else -1, -1)
     least, most = np.fmin.reduce(x, initial=np.inf), np.fmax.reduce(x, initial=-np.inf)
-    return first.tolist(), [*least, *most]
+    at = np.concatenate([x == least, x == most], axis=1)
+    worst = at.argmax(axis=0) if len(x) else first
+    return first.tolist(), worst.tolist(), [*least, *most]
 
 
 @pytest.mark.parametrize("rows", [0, 1, 63, 64, 65, 100, 192])
@@ -28,6 +30,6 @@ def test_edges_are_those_that_comparing_finds_passed(rows, columns):
 
 def test_infinite_samples_pass_what_nan_does_not():
     x = np.array([[np.nan, 0.0], [np.nan, np.inf], [np.nan, -np.inf]])
-    rows, peaks = passed_edges(x, np.array([[-1.0, -1.0], [1.0, 1.0]]))
+    rows, _, peaks = passed_edges(x, np.array([[-1.0, -1.0], [1.0, 1.0]]))
     assert rows == [-1, 2, -1, 1]
     assert (peaks[1], peaks[3]) == (-np.inf, np.inf)
