@@ -13,7 +13,8 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Hashable, Iterator
-from typing import Generic, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, Generic, TypeVar
 
 Value = TypeVar("Value")
 
@@ -81,9 +82,31 @@ def once(make: Callable[[], Value]) -> Callable[[], Value]:
     return made
 
 
-def _renew_lock() -> None:
+#: What a fork waits for beside the lock, in this order: contexts of what other threads may be in.
+_beside: list[AbstractContextManager[Any]] = []
+
+
+def wait_for_at_fork(lock: AbstractContextManager[Any]) -> None:
+    """Let every fork wait for another lock, too: none that is taken before that of this module."""
+    _beside.append(lock)
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+    for lock in _beside:
+        lock.__enter__()
+
+
+def _after_fork() -> None:
+    for lock in _beside[::-1]:
+        lock.__exit__(None, None, None)
+    _lock.release()
+
+
+def _after_fork_in_child() -> None:
     """In a forked process, which has no other thread."""
     global _lock
+    _after_fork()
     _lock = threading.RLock()
 
 
@@ -91,7 +114,5 @@ if hasattr(os, "register_at_fork"):
     # A fork waits until nothing is being made: a lock of LLVM that another thread holds would be
     # held for ever in the forked process, which has no such thread.
     os.register_at_fork(
-        before=lambda: _lock.acquire(),
-        after_in_parent=lambda: _lock.release(),
-        after_in_child=_renew_lock,
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
     )

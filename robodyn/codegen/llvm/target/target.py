@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from robodyn.codegen.llvm.target.once import Memo, once
+from robodyn.codegen.llvm.target.once import Memo, once, wait_for_at_fork
 from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 
@@ -56,6 +56,9 @@ def _llvm() -> Any:
     """LLVM, ready for this CPU."""
     import llvmlite.binding as llvm
 
+    lock: Any = getattr(llvm.ffi.lib, "_lock", None)
+    if hasattr(lock, "__enter__"):  # threads free code of robots that are gone at any time
+        wait_for_at_fork(lock)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     _resolve_libc(llvm)
