@@ -533,7 +533,7 @@ def test_masses_and_damping_of_linkages_in_minimal_coordinates(name):
     plain = rd.load(name).mechanism
     link = [x for x in plain.links if x.inertia][2]
     joint, mass = plain.joints[0], link.inertia.mass
-    paths = {"mass": "m", "x": "c", "iyy": "I"}
+    paths = {"mass": "m", "x": "c", "ixx": "I"}
     robot = rd.load(
         name,
         coordinates="minimal",
@@ -542,9 +542,9 @@ def test_masses_and_damping_of_linkages_in_minimal_coordinates(name):
             f"joint {joint.name} damping": "d",
         },
     )
-    new = {"m": 1.1 * mass, "c": 0.03, "I": 1.05 * link.inertia.iyy, "d": 0.7}
+    new = {"m": 1.1 * mass, "c": 0.03, "I": 1.05 * link.inertia.ixx, "d": 0.7}
     place = dataclasses.replace(link.inertia.origin, xyz=(0.03, *link.inertia.origin.xyz[1:]))
-    body = dataclasses.replace(link.inertia, mass=new["m"], iyy=new["I"], origin=place)
+    body = dataclasses.replace(link.inertia, mass=new["m"], ixx=new["I"], origin=place)
     links = (dataclasses.replace(x, inertia=body) if x is link else x for x in plain.links)
     joints = (dataclasses.replace(x, damping=0.7) if x is joint else x for x in plain.joints)
     changed = dataclasses.replace(plain, links=tuple(links), joints=tuple(joints))
