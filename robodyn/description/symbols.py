@@ -20,6 +20,7 @@ _INERTIA = ("mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 _RESISTANCE = ("damping", "friction", "stiffness", "rest", "armature")
 _STOPS = ("stop_stiffness", "stop_damping")
 _AXES = ("axis", "axis2")
+_POSES = ("origin", "X_predecessor", "X_successor")
 
 
 def _pose(field: str, before: str = "") -> dict[str, _Path]:
@@ -78,6 +79,18 @@ class Symbols:
         if len(kept) == len(self.values):
             return self
         return Symbols(_mapped(self.mechanism, lambda x: x.only(kept.keys())), kept)
+
+    @property
+    def of_geometry(self) -> Set[str]:
+        """Names that stand in poses of joints or loops."""
+        return {
+            name
+            for kind, _, item in _items(self.mechanism)
+            if kind in ("joint", "loop")
+            for path, found in _within(item, ())
+            if path[0] in _POSES
+            for name, _ in found.named()
+        }
 
 
 def symbols_of(mechanism: Mechanism) -> Symbols:

@@ -111,10 +111,18 @@ class FunctionOptions:
                 f"{robot} has constraints, forces or joints that are functions or between frames, "
                 "which may compute with its numbers: symbols cannot be inputs beside them"
             )
-        if model.bodies.linkages or model.effective.links is not model.mechanism.links:
+        if model.effective.links is not model.mechanism.links:
             raise SettingsError(
-                f"symbols of {robot} cannot be inputs: it has minimal coordinates, or links that "
-                "are cut in two to close loops"
+                f"symbols of {robot} cannot be inputs: it has links that are cut in two to close "
+                "loops"
+            )
+        geometry = self._chosen_symbols(options["symbols"]).of_geometry
+        if model.bodies.linkages and geometry:
+            lengths = ", ".join(map(repr, sorted(geometry)))
+            raise SettingsError(
+                f"lengths and angles of joints ({lengths}) cannot be inputs where {robot} has "
+                "minimal coordinates, whose closed forms are made of them: load it with "
+                "coordinates='tree', or name the other symbols, as symbols=('m',)"
             )
 
     def speeds(self, names: Any) -> tuple[int, ...]:

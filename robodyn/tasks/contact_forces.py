@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -125,7 +126,7 @@ class ContactWrenches:
             f = np.zeros((*x.shape[:-1], 6))
             f[..., carried] = x[..., first : first + len(carried)]
             first += len(carried)
-            over = np.max(f @ cone(contact).T, axis=-1, initial=0.0)
+            over = np.max(f @ self._cone[link].T, axis=-1, initial=0.0)
             scale = np.abs(f[..., :3]).max(axis=-1, initial=0.0)
             wrenches[link] = f
             broken[link] = np.where(over > CONTACT_FORCES_LEFT * scale, over, 0.0)
@@ -140,11 +141,22 @@ class ContactWrenches:
                 "frame_jacobian", (q,), frame=link + SUFFIX, relative_to=on, axes="body"
             )
             parts.append(J[..., list(CARRIED[contact.kind]), :])
-        K = self._evaluator.call("loop_jacobian", (q,))
-        names = [name.rpartition("[")[0] for name in self._rows.names]
-        others = [k for k, name in enumerate(names) if not self._is_contact(name)]
-        parts.append(K[..., others, :])
+        if len(self._others):
+            K = self._evaluator.call("loop_jacobian", (q,))
+            parts.append(K[..., self._others, :])
+        if not parts:
+            return np.zeros((self._model.bodies.nv, 0))
         return np.asarray(np.swapaxes(np.concatenate(parts, axis=-2), -1, -2))
+
+    @cached_property
+    def _cone(self) -> dict[str, FloatArray]:
+        return {link: cone(contact) for link, contact in self.contacts.items()}
+
+    @cached_property
+    def _others(self) -> list[int]:
+        """Rows of constraints that are no contacts."""
+        names = [name.rpartition("[")[0] for name in self._rows.names]
+        return [k for k, name in enumerate(names) if not self._is_contact(name)]
 
     def _is_contact(self, name: str) -> bool:
         return name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in self.contacts

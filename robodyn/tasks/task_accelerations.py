@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number, truth
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
+from robodyn.description.contact import CARRIED
 from robodyn.description.task import Task, Tasks
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator
@@ -133,8 +135,10 @@ class TaskAccelerations:
         H[:n, :n] += W.T @ W
         f = np.zeros(n + m + k)
         f[:n] = -((form.weights * (wanted - J @ a0)) @ W)
-        C = cones_of(self._wrenches.contacts, k)
-        sums = np.vstack([E, np.hstack([np.zeros((len(C), n + m)), C])])
+        C = self._cones
+        sums = np.zeros((len(E) + len(C), n + m + k))
+        sums[: len(E)] = E
+        sums[len(E) :, n + m : n + m + C.shape[1]] = C
         most = self._efforts if limits else np.full(m, FAR)
         free = np.full(n, FAR), np.full(k, FAR)
         upper = np.concatenate([free[0], most, free[1], e, np.zeros(len(C))])
@@ -148,8 +152,11 @@ class TaskAccelerations:
             )
         z, forces = x[:n], x[n:]
         a = a0 + T @ z
-        own = np.hstack([B, A])  # what the solver leaves of the equations is taken back
-        forces = forces + np.linalg.lstsq(own, M @ a + h - own @ forces, rcond=None)[0]
+        own = E[:, n:]  # what the solver leaves of the equations is taken back
+        square = own @ own.T
+        square.flat[:: len(square) + 1] += WEIGHT_OF_FORCES
+        for _ in range(2):
+            forces = forces - own.T @ np.linalg.solve(square, M @ a + h + own @ forces)
         missed = np.split(J @ a - wanted, form.ends)
         wrenches = self._wrenches.by_link(forces[m:])
         return TaskDynamics(a, B @ forces[:m], forces[:m], wrenches, tuple(missed))
@@ -163,7 +170,12 @@ class TaskAccelerations:
         held = tuple(self._postures.independent_joints)
         return self._postures.consistent_acceleration(q, v, np.zeros(nv), held), T
 
-    @property
+    @cached_property
+    def _cones(self) -> FloatArray:
+        contacts = self._wrenches.contacts
+        return cones_of(contacts, sum(len(CARRIED[x.kind]) for x in contacts.values()))
+
+    @cached_property
     def _efforts(self) -> FloatArray:
         return np.array([*self._each_effort()])
 

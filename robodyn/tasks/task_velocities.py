@@ -201,12 +201,18 @@ class TaskVelocities:
         nv = self._model.bodies.nv
         if not self._model.setup.closed:
             return np.zeros(nv), None
-        independent = list(self._postures.independent_speeds)
-        held = tuple(self._postures.independent_joints)
-        asked = np.zeros((len(independent) + 1, nv))
-        asked[range(1, len(asked)), independent] = 1.0
-        found = self._postures.consistent_velocity(np.tile(q, (len(asked), 1)), asked, held)
+        asked, held = self._asked
+        states = np.broadcast_to(q, (len(asked), len(q)))
+        found = self._postures.consistent_velocity(states, asked, held)
         return found[0], np.ascontiguousarray((found[1:] - found[0]).T)
+
+    @cached_property
+    def _asked(self) -> tuple[FloatArray, tuple[str, ...]]:
+        """No speed, then each independent one alone; the joints that have them."""
+        independent = list(self._postures.independent_speeds)
+        asked = np.zeros((len(independent) + 1, self._model.bodies.nv))
+        asked[range(1, len(asked)), independent] = 1.0
+        return asked, tuple(self._postures.independent_joints)
 
     # -- functions --------------------------------------------------------------------------------
 

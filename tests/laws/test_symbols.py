@@ -522,8 +522,49 @@ def test_functions_that_have_no_symbols():
     with pytest.raises(rd.SettingsError, match="parameters=True or by symbols=True"):
         robot.function("inverse_dynamics", symbols=True, parameters=True)
     minimal = rd.load("four_bar", symbols=FILES["four_bar"][0], coordinates="minimal")
-    with pytest.raises(rd.SettingsError, match="minimal coordinates"):
+    with pytest.raises(rd.SettingsError, match=r"\('cx', 'g', 'r', 'x1'\).*minimal coordinates"):
         minimal.function("mass_matrix", symbols=True)
+    assert [x.name for x in minimal.function("mass_matrix", symbols=("m",)).inputs] == ["q", "m"]
+
+
+@pytest.mark.parametrize("name", ["four_bar", "crank_slider", "stewart"])
+def test_masses_and_damping_of_linkages_in_minimal_coordinates(name):
+    """Against the robot that was loaded with the other numbers."""
+    plain = rd.load(name).mechanism
+    link = [x for x in plain.links if x.inertia][2]
+    joint, mass = plain.joints[0], link.inertia.mass
+    paths = {"mass": "m", "x": "c", "ixx": "I"}
+    robot = rd.load(
+        name,
+        coordinates="minimal",
+        symbols={
+            **{f"link {link.name} {x}": y for x, y in paths.items()},
+            f"joint {joint.name} damping": "d",
+        },
+    )
+    new = {"m": 1.1 * mass, "c": 0.03, "I": 1.05 * link.inertia.ixx, "d": 0.7}
+    place = dataclasses.replace(link.inertia.origin, xyz=(0.03, *link.inertia.origin.xyz[1:]))
+    body = dataclasses.replace(link.inertia, mass=new["m"], ixx=new["I"], origin=place)
+    links = (dataclasses.replace(x, inertia=body) if x is link else x for x in plain.links)
+    joints = (dataclasses.replace(x, damping=0.7) if x is joint else x for x in plain.joints)
+    changed = dataclasses.replace(plain, links=tuple(links), joints=tuple(joints))
+    other = rd.load(changed, coordinates="minimal")
+    rng = np.random.default_rng(1)
+    q, v, tau = robot.random(1), *(0.5 * rng.normal(size=robot.nv) for _ in range(2))
+    assert (
+        np.abs(robot.inverse_dynamics(q, v, tau) - other.inverse_dynamics(q, v, tau)).max() > 1e-4
+    )
+    for quantity, given in {
+        "mass_matrix": (q,),
+        "forward_dynamics": (q, v, tau),
+        "inverse_dynamics": (q, v, tau),
+        "coriolis_matrix": (q, v),
+        "potential_energy": (q,),
+    }.items():
+        f = robot.function(quantity, symbols=True)
+        found = f(*given, *(new[port.name] for port in f.inputs[len(given) :]))
+        expected = getattr(other, quantity)(*given)
+        np.testing.assert_allclose(found, expected, atol=1e-9 * max(1, np.abs(expected).max()))
 
 
 @pytest.mark.parametrize(
