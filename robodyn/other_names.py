@@ -64,7 +64,7 @@ _OF_PACKAGE = {
     "simulate(robot, ...)": "sim simulator run odeint solveivp integrator",
     "closed_loop(robot, controller)": "diagram",
     "Event": "witnessfunction",
-    "Ground": "plane floor contact halfspace",
+    "Ground": "plane halfspace",
     "BaseMotion": "basevelocity twist",
 }
 
