@@ -38,10 +38,6 @@ def differential():
     return rd.load("pan_tilt", actuators={"pan": GEAR, "tilt": other}, transmissions=[wrist])
 
 
-def moving():
-    return rd.load("double_pendulum", base="moving", actuators={"elbow": GEAR})
-
-
 ROBOTS = {
     "tree": lambda: rd.load("double_pendulum", actuators={"shoulder": GEAR, "elbow": GEAR}),
     "armature": lambda: lossy("double_pendulum", rotor_model="armature"),
@@ -154,6 +150,37 @@ def test_hybrid_derivatives_of_a_linkage():
     hybrid = robot.derivatives("hybrid_dynamics", q, v, tau, controlled={})
     for name in ("q", "v", "tau"):
         close_within(1e-7)(hybrid[name].a, forward[name])
+
+
+def test_on_a_moving_base_under_a_wrench():
+    """The rotor turns against its carrier, which the base carries along."""
+    robot = rd.load("double_pendulum", base="moving", actuators={"elbow": GEAR})
+    base = rd.BaseMotion.from_world(
+        linear_acceleration=[1.0, 2.0, 3.0], angular_velocity=[0.1, 0.2, 0.3],
+        angular_acceleration=[1.0, -2.0, 0.5],
+    )  # fmt: skip
+    loads = {"base": base, "wrenches": {"lower": [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]}}
+    q, v, a = np.random.default_rng(3).normal(size=(3, 2))
+    tau = robot.inverse_dynamics(q, v, a, **loads)
+    alike(robot.forward_dynamics(q, v, tau, **loads), a)
+    assert robot.gear_friction(q, v, tau, **loads)[1] * v[1] > 0.0
+
+
+def test_single_precision():
+    robot = ROBOTS["tree"]()
+    q, v, tau = np.random.default_rng(4).normal(size=(3, 20, 2)).astype(np.float32)
+    found = robot.forward_dynamics(q, v, tau)
+    assert found.dtype == np.float32
+    close_within(1e-4)(found, robot.forward_dynamics(*(x.astype(float) for x in (q, v, tau))))
+
+
+def test_motors_that_share_a_speed_are_refused():
+    """How motors at a joint and at its mimic share the load is not determined."""
+    robot = rd.load("double_pendulum", couplings=[rd.Follower("elbow", lambda q: q, ["shoulder"])])
+    motors = {"shoulder": GEAR, "elbow": GEAR}
+    both = rd.load(robot.mechanism, actuators=motors)
+    with pytest.raises(ActuationError, match="not determined"):
+        both.forward_dynamics([0.1], [1.0], [2.0])
 
 
 def test_many_states_at_once():

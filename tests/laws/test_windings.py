@@ -6,7 +6,7 @@ from scipy.linalg import expm
 from support.comparison import close_within
 
 import robodyn as rd
-from robodyn.errors import ActuationError, TopologyError, UrdfError
+from robodyn.errors import ActuationError, SettingsError, TopologyError, UrdfError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
 MOTOR = rd.Motor(CONSTANT, RESISTANCE, inductance=INDUCTANCE, voltage=24.0)
@@ -105,6 +105,17 @@ def test_behind_an_elastic_gear_in_a_loop():
     expected = np.append(np.linalg.eigvals(big), 0.0)  # the charge
     for pole in expected:
         assert abs(poles - pole).min() < 1e-6 * max(1.0, abs(pole))
+
+
+def test_parameters_of_a_copy():
+    robot = wheel()
+    other = robot.with_(parameters={"axle_winding.armature": 5e-3, "axle_winding.damping": 0.8})
+    alike(other.forward_dynamics([0, 0], [0, 0], [0, 1.0])[1], 1.0 / 5e-3)
+    alike(other.passive_forces([0, 0], [0, 1.0])[1], -0.8)
+    (motor,) = dict(other.mechanism.actuators).values()
+    assert (motor.motor.inductance, motor.motor.resistance) == (5e-3, 0.8)
+    with pytest.raises(SettingsError, match="no dry friction"):
+        robot.with_(parameters={"axle_winding.friction": 0.1})
 
 
 def test_limits_and_units_are_those_of_voltages():

@@ -137,7 +137,9 @@ class LossyGears:
         state, model = self._state, self._state.model
         named = {name for gear in self._gears for name, _ in gear.torque}
         own = {name: model.bodies[self._bodies[name]] for name in named}
-        if all(x.q and x.speeds and x.speeds[0].factor == 1.0 for x in own.values()):
+        shared = [x.index for name in self._motors for x in model.bodies[self._bodies[name]].speeds]
+        alone = len({*shared}) == len(shared)  # no joint mimics another, and has a motor as it has
+        if alone and all(x.q and x.speeds and x.speeds[0].factor == 1.0 for x in own.values()):
             speeds = {name: x.speeds[0].index for name, x in own.items()}
             return lambda name: tau[speeds[name]]
         count = len(self._motors)

@@ -15,8 +15,8 @@ from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import MOTOR_FRICTION, RESISTANCES, motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.model.elastic_gears import with_elastic_gears
 from robodyn.model.model import Model
+from robodyn.model.windings import with_drives
 from robodyn.tolerances import WHOLE_LINK
 
 Resisting = TypeVar("Resisting", Joint, Loop, Rotor)
@@ -49,20 +49,20 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
 
 def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mechanism:
     """Joints, cut ones, free rotors and motors with other inertia and friction."""
-    motors = dict(mechanism.actuators)
-    own = {x.joint: x.motor for x in with_elastic_gears(mechanism).gear_springs}
+    motors, driven = dict(mechanism.actuators), with_drives(mechanism)
+    own = {x.joint: x.motor for x in driven.gear_springs}
+    windings = {x.motor: x.winding for x in driven.windings}
     for name, motor in motors.items():
-        turned, squared = own.get(name, name), motor.gear_ratio**2
+        turned = own.get(name, name)
         changed: dict[str, Any] = {
             x: given[f"{turned}.{x}"]
             for x in ("rotor_inertia", *MOTOR_FRICTION)
             if f"{turned}.{x}" in given
         }
-        if turned != name:  # a joint of the motor alone
-            of_joint = {"damping": ("viscous", squared), "friction": ("coulomb", squared**0.5)}
-            for x, (field, ratio) in of_joint.items():
-                if f"{turned}.{x}" in given:
-                    changed[field] = given[f"{turned}.{x}"] / ratio
+        if turned != name:
+            changed |= _of_motor_joint(motor, turned, given)
+        if turned in windings:
+            changed |= _of_winding(motor, windings[turned], given)
         motors[name] = dataclasses.replace(motor, **changed) if changed else motor
     coupled = {name for x in mechanism.transmissions for name in x.joints}
     resisting = {x.rpartition(".")[0] for x in given if x.rpartition(".")[2] in RESISTANCES}
@@ -83,6 +83,34 @@ def _with_resistances(mechanism: Mechanism, given: Mapping[str, float]) -> Mecha
         rotors=tuple(_with_resistance(rotor, None, given)[0] for rotor in mechanism.rotors),
         actuators=tuple(motors.items()),
     )
+
+
+def _of_motor_joint(motor: Actuator, joint: str, given: Mapping[str, float]) -> dict[str, Any]:
+    """Fields of a motor by parameters of the joint that it has behind an elastic gear."""
+    if given.get(f"{joint}.armature"):
+        raise SettingsError(
+            f"the inertia of joint {joint!r} is that of a rotor behind a gear: give "
+            f"'{joint}.rotor_inertia'"
+        )
+    ratios = {
+        "damping": ("viscous", motor.gear_ratio**2),
+        "friction": ("coulomb", motor.gear_ratio),
+    }
+    names = {x: f"{joint}.{x}" for x in ratios}
+    return {
+        field: given[names[x]] / abs(ratio)
+        for x, (field, ratio) in ratios.items()
+        if names[x] in given
+    }
+
+
+def _of_winding(motor: Actuator, winding: str, given: Mapping[str, float]) -> dict[str, Any]:
+    """The electric motor by parameters of its winding, a joint of its own."""
+    if given.get(f"{winding}.friction"):
+        raise SettingsError(f"{winding!r} is the winding of a motor, which has no dry friction")
+    fields = {"armature": "inductance", "damping": "resistance"}
+    changed = {y: given[f"{winding}.{x}"] for x, y in fields.items() if f"{winding}.{x}" in given}
+    return {"motor": dataclasses.replace(motor.motor, **changed)} if changed and motor.motor else {}
 
 
 def parameters_before(model: Model, given: Iterable[str]) -> dict[str, float]:
