@@ -109,7 +109,9 @@ def _of_winding(motor: Actuator, winding: str, given: Mapping[str, float]) -> di
     if given.get(f"{winding}.friction"):
         raise SettingsError(f"{winding!r} is the winding of a motor, which has no dry friction")
     fields = {"armature": "inductance", "damping": "resistance"}
-    changed = {y: given[f"{winding}.{x}"] for x, y in fields.items() if f"{winding}.{x}" in given}
+    changed: dict[str, Any] = {
+        y: given[f"{winding}.{x}"] for x, y in fields.items() if f"{winding}.{x}" in given
+    }
     return {"motor": dataclasses.replace(motor.motor, **changed)} if changed and motor.motor else {}
 
 
