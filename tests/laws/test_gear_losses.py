@@ -143,6 +143,18 @@ def test_derivatives_are_those_of_small_differences(name, kind):
     near(found[by], slopes(lambda u: f(q, v, x + u)))
 
 
+def test_at_rest_losses_damp():
+    """Slopes at rest are those of friction, one way or the other, and never of its opposite."""
+    robot = ROBOTS["tree"]()
+    q, rest, h = [0.5, -0.5], np.zeros(2), 1e-6
+    tau = robot.inverse_dynamics(q, rest, rest)
+    found = robot.derivatives("forward_dynamics", q, rest, tau)["v"]
+    for k, unit in enumerate(h * np.eye(2)):
+        sides = [robot.forward_dynamics(q, sign * unit, tau) / (sign * h) for sign in (1.0, -1.0)]
+        assert min(abs(found[:, k] - x).max() for x in sides) < 1e-4 * abs(sides[0]).max()
+        assert found[k, k] < 0.0
+
+
 def test_hybrid_derivatives_of_a_linkage():
     robot = ROBOTS["linkage"]()
     q, v, tau = state_of(robot)

@@ -163,9 +163,12 @@ class LossyGears:
         return [k * x for k, x in zip(self._factors(carried), carried, strict=True)]
 
     def _factors(self, carried: Sequence[Number]) -> list[Number]:
-        """Friction of each gear over the torque carried, in the case of a torque."""
+        """Friction of each gear over the torque carried, in the case of a torque.
+
+        Its slope along the speed is that of friction, at rest too.
+        """
         return [
-            where(x * s > 0.0, abs(s) * gear.forward, abs(s) * -gear.backward)
+            where(x > 0.0, s, -s) * where(x * s > 0.0, gear.forward, gear.backward)
             for gear, x, s in zip(self._gears, carried, self.signs, strict=True)
         ]
 
