@@ -109,8 +109,9 @@ def simulate(
         step long, happen in the order given.
     limits : {"ignore", "report", "enforce"} or MotorLimits
         What becomes of the limits that the file gives for positions, velocities and efforts of
-        joints, and torques, currents and voltages of motors. ``"report"``: a motion that leaves them warns once
-        (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says where.
+        joints, and torques, currents and voltages of motors. ``"report"``: a motion that leaves
+        them warns once (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says
+        where.
         ``"enforce"``: also, what the controller returns is cut to the limits of efforts before it
         acts and is recorded. Positions are not stopped, and the forces that driven joints take are
         not cut: they are reported. ``"ignore"``: no warning. A limit of zero for a velocity, an

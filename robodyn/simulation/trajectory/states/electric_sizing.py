@@ -33,6 +33,8 @@ class ElectricSizing:
         The largest one, if the motion is repeated until it no longer rises; NaN without `Winding`.
     current_limit, voltage_limit, temperature_limit : float [A], [V], [degrees Celsius]
         Infinite where none is given.
+    ambient : float [degrees Celsius]
+        Of the surroundings.
 
     Examples
     --------
@@ -58,15 +60,26 @@ class ElectricSizing:
     current_limit: float = math.inf
     voltage_limit: float = math.inf
     temperature_limit: float = math.inf
+    ambient: float = 25.0
+
+    @property
+    def utilisation(self) -> dict[str, float]:
+        """Current, voltage and temperature of the winding over their limits; 0 without limit.
+
+        Of the temperature it is the rise over the surroundings.
+        """
+        rise, top = (x - self.ambient for x in (self.winding_temperature, self.temperature_limit))
+        warm = 0.0 if math.isinf(top) else rise / top if top > 0.0 else math.inf
+        return {
+            "current": self.peak_current / self.current_limit,
+            "voltage": self.peak_voltage / self.voltage_limit,
+            "temperature": warm,
+        }
 
     @property
     def fits(self) -> bool:
         """Whether no limit is left."""
-        return not (
-            self.peak_current > self.current_limit
-            or self.peak_voltage > self.voltage_limit
-            or self.winding_temperature > self.temperature_limit
-        )
+        return max(self.utilisation.values()) <= 1.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -229,14 +229,9 @@ def _candidate(t: FloatArray, load: Loads, row: CatalogueRow, ambient: float) ->
     electric = None
     if x.motor is not None:
         electric = electric_sizing(electric_samples(x.motor, t, torque, speed, ambient), ambient)
-        margins |= {
-            "current": (electric.peak_current, electric.current_limit),
-            "voltage": (electric.peak_voltage, electric.voltage_limit),
-            "temperature": (
-                electric.winding_temperature - ambient,
-                electric.temperature_limit - ambient,
-            ),
-        }
+        given = electric.current_limit, electric.voltage_limit, electric.temperature_limit
+        used = zip(electric.utilisation.items(), given, strict=True)
+        margins |= {name: (y, 1.0 if math.isfinite(top) else top) for (name, y), top in used}
     left = {name: 1.0 - y / top for name, (y, top) in margins.items() if math.isfinite(top)}
     return Candidate("", row.name, peak, rms, fast, left, electric)
 

@@ -97,6 +97,14 @@ class MotorSizing:
         """Largest speed over its limit; 0 without limit."""
         return self.peak_speed / self.speed_limit
 
+    @property
+    def lacks(self) -> dict[str, float]:
+        """What is needed beyond each limit that the motion leaves, as a part of the limit."""
+        shares = {"torque": self.torque_utilisation, "speed": self.speed_utilisation}
+        if self.electric is not None:
+            shares |= self.electric.utilisation
+        return {name: x - 1.0 for name, x in shares.items() if x > 1.0}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sizing(Mapping[str, MotorSizing]):
@@ -146,6 +154,11 @@ class Sizing(Mapping[str, MotorSizing]):
     def supply_peak(self) -> float:
         """Largest electric power that all motors draw together [W]."""
         return float(largest(self.supply[..., None])[0])
+
+    @property
+    def lacks(self) -> dict[str, dict[str, float]]:
+        """Motors that the motion takes beyond their limits, and by which part of each."""
+        return {row.motor: row.lacks for row in self.rows if row.lacks}
 
     def __getitem__(self, motor: str) -> MotorSizing:
         """The row of a motor."""
@@ -397,7 +410,7 @@ def electric_sizing(x: ElectricSamples, ambient: float) -> ElectricSizing:
         largest(power[..., None])[0], np.max(drawn), np.max(fed), warm,
     )  # fmt: skip
     amperes, volts = (math.inf if y is None else y for y in (motor.current, motor.voltage))
-    return ElectricSizing(*map(float, (*numbers, amperes, volts, top)))
+    return ElectricSizing(*map(float, (*numbers, amperes, volts, top, ambient)))
 
 
 def largest(values: FloatArray) -> FloatArray:

@@ -45,6 +45,8 @@ def test_of_a_constant_duty():
     assert row.winding_temperature == pytest.approx(30.0 + loss * (1.5 + 4.0))
     assert (row.current_limit, row.voltage_limit, row.temperature_limit) == (15.0, 60.0, 155.0)
     assert not row.fits  # 305 degrees
+    assert row.utilisation["current"] == pytest.approx(10.0 / 15.0)
+    assert table.lacks == {"elbow": {"temperature": pytest.approx(275.0 / 125.0 - 1.0)}}
     assert motion(t, 16.0, 2.0).sizing()["elbow"].electric.fits
     # winding and housing by the exponential of their equations
     c1, c2 = 20.0 / 1.5, 700.0 / 4.0
@@ -129,6 +131,11 @@ def test_a_single_state_is_a_duty_that_lasts():
 def test_currents_are_a_limit_of_torques():
     assert arm().motor_torque_limits.tolist() == [math.inf, 15.0 * CONSTANT]
     assert arm(torque_limit=0.5).motor_torque_limits.tolist() == [math.inf, 0.5]
+
+
+def test_surroundings_that_are_too_warm():
+    table = motion(np.linspace(0.0, 1.0, 3), 1.0, 0.0).sizing(ambient=160.0)
+    assert table.lacks == {"elbow": {"temperature": math.inf}}
 
 
 def test_a_voltage_needs_a_resistance():
