@@ -16,6 +16,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import named, shaped
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, SettingsError, ShapeError, SingularError
+from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.tolerances import DEPENDENT_SPEEDS, REDUCED_MOTION_END
@@ -186,6 +187,7 @@ class ReducedRobot:
 
     def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
         """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
+        refuse_losses(self.robot.model, "forward_dynamics of reduced() are")
         force = self._onto(q, shaped("tau", tau, self.robot.nv, of=self.robot.name))
         force = force - self.bias_forces(q, du, **loads)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])

@@ -22,6 +22,7 @@ from robodyn.description.contact import CARRIED, Contact
 from robodyn.errors import ActuationError, SettingsError
 from robodyn.evaluator import Evaluator
 from robodyn.model.changes.contacts import SUFFIX, contacts_of
+from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.tasks.quadratic_program import FAR, least
 from robodyn.tolerances import CONTACT_FORCES_LEFT, JACOBIAN_RANK
@@ -108,6 +109,7 @@ class ContactWrenches:
         name, nv = self._model.mechanism.name, self._model.bodies.nv
         if not self.contacts:
             raise SettingsError(f"{name!r} has no contacts: give some by with_(contacts=) or load")
+        refuse_losses(self._model, "contact_forces are")
         a, tau = checked("a", a, nv, of=name), checked("tau", tau, nv, of=name)
         M = self._evaluator.call("mass_matrix", (q,))
         h = self._evaluator.call("bias_forces", (q, v))

@@ -29,6 +29,7 @@ from robodyn.description.contact import CARRIED
 from robodyn.description.task import Task, Tasks
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator
+from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.tasks.contact_forces import ContactForces, ContactWrenches, cones_of
 from robodyn.tasks.quadratic_program import FAR, least
@@ -92,6 +93,7 @@ class TaskAccelerations:
         if not 0.0 <= number("stiffness", stiffness) < math.inf:
             raise SettingsError(f"stiffness is {stiffness!r}, expected a number, zero or above")
         damping = 2.0 * math.sqrt(stiffness) if damping is None else number("damping", damping)
+        refuse_losses(self._model, "acceleration_for is")
         ordered = levels(tasks)
         if len(ordered) > 1:
             raise SettingsError("tasks is a list of levels: accelerations take weights alone")

@@ -9,7 +9,7 @@ from support.bundled import bundled
 from support.comparison import close_within
 
 import robodyn as rd
-from robodyn.errors import ActuationError, EnergyWarning, SettingsError, SingularError
+from robodyn.errors import ActuationError, EnergyWarning, SettingsError
 
 alike = close_within(1e-9)
 
@@ -272,8 +272,14 @@ def test_what_does_not_know_of_losses_says_so():
     with pytest.raises(SettingsError, match="one row after the other"):
         robot.with_(parameters={"shoulder.rotor_inertia": [1e-4, 2e-4]})
     linkage = ROBOTS["linkage"]()
-    with pytest.raises(SingularError, match="crank_drive"):
+    with pytest.raises(SettingsError, match="crank_drive"):
         linkage.constrained_dynamics(linkage.neutral(), [0, 0, 0], [1, 0, 0])
+    with pytest.raises(SettingsError, match="crank_drive"):
+        linkage.reduced().forward_dynamics([0.0], [0.0], [1.0, 0.0, 0.0])
+    with pytest.raises(SettingsError, match="lose power in proportion"):
+        rd.simulate(robot, duration=0.01, integrator="variational")
+    with pytest.raises(SettingsError, match="acceleration_for"):
+        robot.acceleration_for(rd.Task([0, 0, -1.0], frame="lower"), [0.1, 0.2], [0.0, 0.0])
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from robodyn.closed_loops.solvers import constrained_hybrid, solve_terms
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.literals import ConstraintMethod
+from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles, speed_names
 from robodyn.model.states import listed, overflow, too_large
@@ -31,6 +32,11 @@ from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION, LOOP_DRIFT
 
 _DOUBLE = np.dtype(float)
+
+#: What is done where the rank of loops is revealed.
+NUMERICALLY = (
+    "constrained_dynamics, and dynamics near singular postures and of redundant loops, are"
+)
 
 
 class ConstrainedSolve:
@@ -112,7 +118,7 @@ class ConstrainedSolve:
         given: Mapping[str, ArrayLike],
     ) -> ConstrainedDynamics:
         """Accelerations and multipliers by the terms of their equations, unless they overflow."""
-        refuse_losses(self._model)
+        refuse_losses(self._model, NUMERICALLY)
         M, force, K, k, _ = terms
         try:
             found = solve_terms(M, force, K, k, method)
@@ -136,7 +142,7 @@ class ConstrainedSolve:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven; multipliers of least norm."""
-        refuse_losses(self._model)
+        refuse_losses(self._model, NUMERICALLY)
         kind = result_type(base is None and roles.single, q, v)
         q = in_double(q) if stabilization is not None else self._projection.posture(q)
         v = in_double(v)
@@ -185,16 +191,4 @@ class ConstrainedSolve:
             "inertia",
             joints=names,
             rows=error.rows,
-        )
-
-
-def refuse_losses(model: Model) -> None:
-    """Check that no gear loses power, which is not computed where the rank is revealed."""
-    for x in model.setup.gear_losses:
-        raise SingularError(
-            f"the gear of {x.joint!r} loses power, which forward_dynamics, hybrid_dynamics and "
-            f"inverse_dynamics of {model.mechanism.name!r} compute where the rank of its loops is "
-            "plain; with redundant loops, near singular postures and in constrained_dynamics give "
-            "the actuator efficiency=1",
-            joints=(x.joint,),
         )

@@ -17,12 +17,13 @@ from robodyn.closed_loops.constraints.precision import (
     largest,
     result_type,
 )
-from robodyn.closed_loops.dynamics.constrained import refuse_losses
+from robodyn.closed_loops.dynamics.constrained import NUMERICALLY
 from robodyn.closed_loops.rank.programs import LoopPrograms
 from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.closed_loops.solvers import actuate
 from robodyn.errors import ActuationError
 from robodyn.evaluator import Evaluator, Request, Wrenches
+from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_names
 from robodyn.motion.base_motion import BaseMotion
@@ -63,7 +64,7 @@ class LoopMotors:
                 return np.asarray(tau)
         self._consistency.check(q, v)
         self._regularity.check(q, v)
-        refuse_losses(self._model)
+        refuse_losses(self._model, NUMERICALLY)
         alone = self._evaluator.of_state_alone and not (asked.base or asked.wrenches)
         if alone and np.ndim(asked.found) > 1:
             return self._completed(asked, names)

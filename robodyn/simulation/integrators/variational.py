@@ -43,6 +43,8 @@ def refusal(loads: Loads) -> str:
         return "moves nothing whose energy depends on time"
     if loads.friction is not None:
         return "knows no joints that stick: it takes friction='smooth'"
+    if robot.model.setup.gear_losses:
+        return "knows no gears that lose power in proportion to what they carry"
     if loads.gains is not None:
         return "closes loops by impulses at the ends of its steps, not by stabilization="
     if any(given.nonholonomic for given in robot.mechanism.constraints):
