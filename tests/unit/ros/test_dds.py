@@ -22,8 +22,8 @@ from robodyn.cli import main
 from robodyn.ros.commands.settings import Settings
 from robodyn.ros.dds.node import DdsNode
 from robodyn.ros.dds.simulation import DdsSimulation
-from robodyn.ros.engine import sizes
 from robodyn.ros.engine.engine import Engine
+from robodyn.ros.states import sizes
 from robodyn.ros.states.sizes import MOST_POINTS
 from robodyn.ros.states.throttled_logger import ThrottledLogger
 
