@@ -9,8 +9,6 @@ structures have to stay stiff; of misfits the error has to name a remedy that wo
 shows one with its file.
 """
 
-from __future__ import annotations
-
 import argparse
 import collections
 import sys

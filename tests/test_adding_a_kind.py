@@ -1,7 +1,5 @@
 """The recipe of CONTRIBUTING for a kind of joint: one file in a copy of robodyn, nothing else."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

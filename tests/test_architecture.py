@@ -1,7 +1,5 @@
 """Imports go down only."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

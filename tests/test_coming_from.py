@@ -1,7 +1,5 @@
 """The tables of expressions in docs/coming_from: both sides of each row, run and compared."""
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import functools

@@ -1,7 +1,5 @@
 """The page that says what of the books is in is fresh, complete, and names what is there."""
 
-from __future__ import annotations
-
 import re
 
 from coverage_page import PAGE, ROOT, page, sections

@@ -1,7 +1,5 @@
 """The code in README and docs does what it shows."""
 
-from __future__ import annotations
-
 import doctest
 import functools
 import importlib

@@ -1,7 +1,5 @@
 """The examples run, are short, are right by their own measure, and draw what they find."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

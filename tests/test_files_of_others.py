@@ -1,7 +1,5 @@
 """Whatever writes or removes files leaves those of others as they are."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

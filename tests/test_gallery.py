@@ -1,7 +1,5 @@
 """The gallery has every bundled robot; ``make docs`` draws its pictures, and fails without one."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

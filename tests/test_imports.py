@@ -1,7 +1,5 @@
 """What is imported, and when: one process imports, loads, computes, asks, and says what it has."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The tests lie where CONTRIBUTING says."""
 
-from __future__ import annotations
-
 import collections
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The package as it is installed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 `robodyn.Robot` has a test of its own, tests/test_robot_methods.py.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import importlib

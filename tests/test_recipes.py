@@ -1,7 +1,5 @@
 """The recipes of CONTRIBUTING, followed in one copy of the package."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from pathlib import Path

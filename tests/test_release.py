@@ -1,7 +1,5 @@
 """The script that makes a release refuses what is none."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What `help` says about a robot's methods."""
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import functools

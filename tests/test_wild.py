@@ -1,7 +1,5 @@
 """The script that tries other people's robots, on a folder made here."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

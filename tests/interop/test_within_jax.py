@@ -1,7 +1,5 @@
 """Functions of robots as operations of JAX."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Functions of robots as operations of PyTorch."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

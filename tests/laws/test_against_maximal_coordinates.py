@@ -5,8 +5,6 @@ and solves one linear system for the accelerations of all links and the wrenches
 Programs are evaluated by the plain interpreter.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

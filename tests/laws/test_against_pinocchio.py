@@ -8,8 +8,6 @@ with a floating base. The rest is by the plain interpreter, which saves minutes 
 both compute the same program is the subject of the code generation tests.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.comparison import close_within

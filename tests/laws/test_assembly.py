@@ -1,7 +1,5 @@
 """Loops close the right way up, near the guess, within limits; failures say what is open."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 

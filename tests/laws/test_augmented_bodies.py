@@ -1,7 +1,5 @@
 """Augmented bodies, barycentric vectors [W 5.2.2, 5.2.4], and the mass matrix that they make."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

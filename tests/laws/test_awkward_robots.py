@@ -5,8 +5,6 @@ whole turn changes nothing, a gear that turns backwards is one whose rotor axis 
 limits are none of a quantity's business. Joints that are driven stand within the loop of the chain.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 

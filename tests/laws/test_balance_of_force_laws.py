@@ -3,8 +3,6 @@
 The forces follow from poses of frames alone: twists and rates are their finite differences.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm

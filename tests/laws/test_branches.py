@@ -1,7 +1,5 @@
 """Ways to assemble a linkage: told apart, kept along motions, and their ends."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

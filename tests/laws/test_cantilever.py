@@ -1,7 +1,5 @@
 """A cantilever of rigid elements on pins with springs [Wittenburg 1977, example 5.1]: G3, S15."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 """A table on three casters that roll, one wheel driven [Wittenburg 1977, example 5.4]."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.caster_table import GAMMA, RADIUS, ROLLS, TURNS, R, caster_table, straight

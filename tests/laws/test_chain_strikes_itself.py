@@ -3,8 +3,6 @@
 Impact, free motion to the instant of contact, and an impact between two links of one robot.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.rod_chains import MIDDLE, START, angles_to_q, chain, rates

@@ -1,7 +1,5 @@
 """Functions of users that decide: forces, couplings, sensors, costs and controllers."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

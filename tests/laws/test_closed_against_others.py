@@ -7,8 +7,6 @@ no counterpart in rigid constraints, and ``planar`` and ``cylindrical`` ones non
 like ours.
 """
 
-from __future__ import annotations
-
 import functools
 
 import pytest

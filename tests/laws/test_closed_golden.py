@@ -1,7 +1,5 @@
 """Closed mechanisms with known numbers, through the public API."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 

@@ -1,7 +1,5 @@
 """Every bundled closed mechanism against the oracle in maximal coordinates, at random states."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.closed_cases import BASES, case, close, fit

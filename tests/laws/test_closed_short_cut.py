@@ -1,7 +1,5 @@
 """Methods of closed linkages that go straight to machine code still see what goes wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

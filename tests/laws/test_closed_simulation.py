@@ -1,7 +1,5 @@
 """Closed linkages in motion: driven and locked joints, starts that are open, many at once."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

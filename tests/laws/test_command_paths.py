@@ -1,7 +1,5 @@
 """Paths to commanded positions and speeds against the law that they solve."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 """Springs and dampers beyond the limits of joints."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Functions in CasADi and in SymPy give the numbers and the derivatives of the functions."""
 
-from __future__ import annotations
-
 import builtins
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Constraints that a user gives as functions of coordinates and speeds."""
 
-from __future__ import annotations
-
 import math
 import pickle
 

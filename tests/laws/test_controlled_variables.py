@@ -4,8 +4,6 @@ The independent route: beyond a driven joint on a known base everything is a rob
 base that moves as prescribed; the wrench of that base holds the torque.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

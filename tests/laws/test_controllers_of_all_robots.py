@@ -1,7 +1,5 @@
 """Controllers of trees, closed linkages, floating and moving bases: motors and nothing else."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Controllers that learn and observe, against the equations that they promise."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -4,8 +4,6 @@ What moves is looked at through the pose of the moved link, whose matrix knows n
 coordinates: ``exp`` and ``log`` of 4x4 matrices are scipy's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm, logm

@@ -1,7 +1,5 @@
 """Couplings of joints: eliminated where two joints suffice, else a linear constraint."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

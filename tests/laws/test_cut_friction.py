@@ -3,8 +3,6 @@
 The oracle knows the loop as a joint with speeds of its own, at which friction acts as a torque.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

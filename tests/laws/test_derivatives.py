@@ -4,8 +4,6 @@ A complex step of ``integrate`` moves quaternions along their speeds, so that it
 in tangent space is.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Joints whose coordinates are not the integrals of their speeds, driven along paths or locked."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Simulations in which joints follow paths: power, torques, locks, and the same without paths."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

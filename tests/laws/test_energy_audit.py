@@ -1,7 +1,5 @@
 """What a motion gains, it was given: the audit closes to the order of the integrator."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ As the file has it, with friction and springs; with motors behind gears; on a fl
 one that is carried along; with a point that rubs on the ground; and where it hits something.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Energy that does not add up is told; energy that does is not."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import replace

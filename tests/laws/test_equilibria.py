@@ -1,7 +1,5 @@
 """Rest and steady motion are where nothing changes, and as stable as is known of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

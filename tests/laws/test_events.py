@@ -1,7 +1,5 @@
 """Events that act: against closed forms, and conservation of what they have to conserve."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -4,8 +4,6 @@ Machine code does whole steps in which nothing happens; Python looks at their en
 steps in which something may happen. Whoever does a step, its numbers are the same.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

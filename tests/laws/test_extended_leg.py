@@ -1,7 +1,5 @@
 """A leg of an Extended URDF: as in Pinocchio, in minimal coordinates, with merged hinges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.extended_leg import write_leg

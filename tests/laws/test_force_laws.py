@@ -1,7 +1,5 @@
 """Forces given as functions: the same as elements built in, virtual work, energies, time."""
 
-from __future__ import annotations
-
 import pickle
 import re
 

@@ -1,7 +1,5 @@
 """Constraints between frames: what they hold, and forces that act on links where they act."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Controllers of frames: errors decay as their equations say, springs are as stiff as asked for."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 

@@ -4,8 +4,6 @@ The body floats, or hangs on a ball joint. O12 to O18 are the names of the oracl
 closed solutions that the tests go through.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.elliptic_motions import separatrix, torque_free

@@ -1,7 +1,5 @@
 """An armature of a free joint is felt as a weightless ball that is welded to the body."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

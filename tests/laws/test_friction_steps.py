@@ -1,7 +1,5 @@
 """Steps that are too long for dry friction are told of; those that are not are not."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

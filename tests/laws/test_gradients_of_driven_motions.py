@@ -1,7 +1,5 @@
 """Derivatives of motions with driven joints, wrenches, moving bases and time in them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

@@ -1,7 +1,5 @@
 """Points of links on the ground: closed solutions for one body, and laws for any mechanism."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

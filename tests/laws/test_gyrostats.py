@@ -4,8 +4,6 @@ The body floats or hangs on a ball joint, without gravity. ``J`` is the inertia 
 rotors at rest, ``h`` what their spin adds to the angular momentum.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Controllers whose forces are held over a step for longer than they are stable."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

@@ -5,8 +5,6 @@ poses; what is left of linear and angular acceleration where no speed changes (s
 those of k and p.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Parameters from measured motions: estimates, error bars, payloads, and motions that excite."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An event that never happens changes nothing: the motion is the same to the last bit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Derivatives of speeds after a hit, against differences of hits."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Impacts with Coulomb friction: closed forms of free bodies, and laws on trees and linkages."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ O30 to O39 are the names of the oracles in the list of closed solutions that the
 O32 is in ``test_chain_strikes_itself.py``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

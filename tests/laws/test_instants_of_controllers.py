@@ -1,7 +1,5 @@
 """Digital controllers sample and act at their instants, whatever the steps of a simulation are."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 

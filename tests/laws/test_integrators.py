@@ -1,7 +1,5 @@
 """Each integrator has its order on every kind of joint, and does what it is there for."""
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 import math

@@ -4,8 +4,6 @@ The programs are evaluated by the plain interpreter; that machine code computes 
 subject of the code generation tests.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Joints that their user gives as a map from coordinates to poses."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

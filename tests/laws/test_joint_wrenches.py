@@ -1,7 +1,5 @@
 """Laws of wrenches in joints: the balance of momentum, and the power of each part."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

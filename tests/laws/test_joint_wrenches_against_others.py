@@ -1,7 +1,5 @@
 """Wrenches in joints against what Pinocchio and MuJoCo compute; evaluated by the interpreter."""
 
-from __future__ import annotations
-
 import importlib.util
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -5,8 +5,6 @@ robot. That the kinds of the library are what their names say is the subject of 
 (`oracles.joint_motion`).
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

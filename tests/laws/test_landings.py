@@ -1,7 +1,5 @@
 """Points of links land on a rigid plane, stand while it pushes, and leave it."""
 
-from __future__ import annotations
-
 import runpy
 import warnings
 from pathlib import Path

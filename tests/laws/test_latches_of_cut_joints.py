@@ -1,7 +1,5 @@
 """Latches of joints that close loops, which have no speeds of their own [W problem 6.2]."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Legs with closed loops, as they are found: right way up, and with the dynamics of others."""
 
-from __future__ import annotations
-
 import functools
 import tempfile
 

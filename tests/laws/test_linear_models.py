@@ -1,7 +1,5 @@
 """Linear models equal differences of the motion itself, and poles that are known in closed form."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

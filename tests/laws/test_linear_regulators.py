@@ -1,7 +1,5 @@
 """Linear laws of least cost: what they cost, where they bring a robot, and what they refuse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import (

@@ -1,7 +1,5 @@
 """Residual, Jacobian, bias and rank of the loops of the bundled mechanisms; batches; float32."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

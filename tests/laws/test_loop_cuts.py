@@ -1,7 +1,5 @@
 """It does not matter which joint of a loop is cut, nor in which direction joints point."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random trees with random loops of every kind, closed at a random state, against the oracle."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One four-bar, written in every notation of closed loops, is one robot."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.loop_notations import NOTATIONS, SPHERICAL, exact

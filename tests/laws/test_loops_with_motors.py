@@ -4,8 +4,6 @@ The oracle knows the loop as a joint with speeds of its own, at which forces act
 beyond it is cut in two.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

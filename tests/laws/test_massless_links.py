@@ -1,7 +1,5 @@
 """Massless intermediate links [W S26]: a chain of simple joints is the joint it makes up."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Controllers with a state that do what machine code could take for something else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

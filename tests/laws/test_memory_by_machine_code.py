@@ -1,7 +1,5 @@
 """Controllers with a state in machine code and C, against the same controllers in Python."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

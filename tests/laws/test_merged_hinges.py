@@ -1,7 +1,5 @@
 """Three hinges through one point, with massless links between, move as the ball they are."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

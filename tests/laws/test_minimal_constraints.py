@@ -4,8 +4,6 @@ The robot in tree coordinates, which has the loops as constraints, is the oracle
 compared with differences over time.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

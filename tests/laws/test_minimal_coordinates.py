@@ -4,8 +4,6 @@ Reduced by hand: ``M_red = B^T M B`` and so on [PyMbs (11)], where B and b' are 
 rows of the loops.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

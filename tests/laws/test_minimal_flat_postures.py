@@ -4,8 +4,6 @@ Ways to assemble a loop meet there. Parallelograms and kites go on as what they 
 or difference of two lengths agree the joints that follow turn back. Both say so.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import warnings

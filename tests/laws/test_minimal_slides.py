@@ -1,7 +1,5 @@
 """Slides of linkages in minimal coordinates: forces along them, and loops that they close."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Spatial linkages in minimal coordinates against the same linkages with constraints."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

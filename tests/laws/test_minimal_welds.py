@@ -1,7 +1,5 @@
 """Loops that are closed by a weld have minimal coordinates, wherever in the loop the weld is."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 

@@ -1,7 +1,5 @@
 """What motors do to the joints they drive: inertia, cross terms, friction, torques at the shaft."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -4,8 +4,6 @@ Double pendulums on a moving suspension, against equations written by hand; and 
 carrier, which do not know of each other.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

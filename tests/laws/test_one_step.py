@@ -5,8 +5,6 @@ step. Machine code is the step by numbers to the last bit. Derivatives come with
 code, and symbols are inlined into one program, so that these agree to rounding.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism

@@ -1,7 +1,5 @@
 """No number for a posture whose loops are open, nor for speeds that open them."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 import re

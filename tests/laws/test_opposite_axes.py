@@ -1,7 +1,5 @@
 """Joints that close loops, with axes of opposite signs on their two links."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 

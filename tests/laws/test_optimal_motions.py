@@ -1,7 +1,5 @@
 """Motions of least cost: no forces do better nearby, and a law along them holds the robot there."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

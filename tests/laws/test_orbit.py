@@ -5,8 +5,6 @@ The axis of each body that is to be vertical is chosen; where the body stands ab
 rotor must spin with so that the whole stays like that, follows [W 5.74-5.80].
 """
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws with estimators against matrices by hand, textbook recursions and another simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.furuta import COUNTS, UP, by_pinocchio, encoders, furuta, upright

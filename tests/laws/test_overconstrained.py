@@ -5,8 +5,6 @@ becomes dependent, though all rows together are not singular. There and beside t
 methods have to give what singular value decompositions with the known rank give.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import itertools

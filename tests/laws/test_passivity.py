@@ -1,7 +1,5 @@
 """Passivity-based control: the energy of the error falls as it says, whatever the motion."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

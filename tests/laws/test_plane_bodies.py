@@ -1,7 +1,5 @@
 """O10, O11: bodies tied down in the plane [Wittenburg 1977, problems 3.5 and 3.6]."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

@@ -1,7 +1,5 @@
 """Point masses on translational hinges, with springs [Wittenburg 1977, problem 5.20]: S35."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp

@@ -1,7 +1,5 @@
 """Random linkages close as poses from random guesses; ``make fuzz`` tries more of them."""
 
-from __future__ import annotations
-
 import fuzz_assembly
 import pytest
 

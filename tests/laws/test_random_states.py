@@ -1,7 +1,5 @@
 """Random states of all bundled robots agree with an oracle; ``make fuzz`` tries more of them."""
 
-from __future__ import annotations
-
 import fuzz_dynamics
 import numpy as np
 import pytest

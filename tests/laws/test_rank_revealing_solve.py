@@ -1,7 +1,5 @@
 """Laws of the compiled solve that reveals the rank, over batches in which ranks are mixed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st

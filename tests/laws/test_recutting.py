@@ -1,7 +1,5 @@
 """One answer wherever a loop is cut, whatever its joints have: springs, friction, motors."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

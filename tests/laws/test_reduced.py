@@ -1,7 +1,5 @@
 """Closed linkages over independent joints, loops closed numerically [PyMbs (9)-(11)]."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inverse dynamics as a linear function of inertial parameters, and which of them can be seen."""
 
-from __future__ import annotations
-
 import dataclasses
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Wheels and balls that roll on planes: known motions, and loads by Newton and Euler."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

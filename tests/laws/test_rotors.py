@@ -4,8 +4,6 @@ The description with rotor links is computed by robodyn without motors, and by t
 maximal coordinates. Programs are evaluated by the plain interpreter.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -3,8 +3,6 @@
 `fuzz_rounded.py` judges many of them; here are some of each kind.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import warnings

@@ -4,8 +4,6 @@ Its kinematical equations (24) and (29), the lumping of its clock (table 2), and
 torques in its hinges cannot change.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Random trees, written as SDF and as URDF, are one robot."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Several hits at one instant: closed forms of free bodies, and laws on trees and linkages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

@@ -1,7 +1,5 @@
 """Trees in postures where a joint moves no mass: right to the digits that are left, or an error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

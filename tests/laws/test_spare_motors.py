@@ -1,7 +1,5 @@
 """Closed linkages with more motors than motions: they share forces in the least squares."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.interpreted import interpreted

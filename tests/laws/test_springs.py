@@ -1,7 +1,5 @@
 """Springs in joints and between links: forces are slopes of the energy, work is accounted for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism

@@ -1,7 +1,5 @@
 """States that are none: numbers that are not finite, quaternions of another length than one."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

@@ -5,8 +5,6 @@ alone and among others, on one thread and on two. All of them share one text of 
 some motions are compared with steps of the textbook, too; `test_one_step.py` does so for more.
 """
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Rigid stops at the limits of joints: closed forms, energy, complementarity."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A sweep gives the same numbers, bit for bit, whatever way it is computed."""
 
-from __future__ import annotations
-
 import itertools
 import threading
 

@@ -1,7 +1,5 @@
 """Numbers that have names: functions of them are those of robots that have other numbers."""
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import pickle

@@ -1,7 +1,5 @@
 """Systems of Wittenburg's fifth chapter that are drawn with all their hinges."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.interpreted import interpreted
 from support.newton_euler import imbalance

@@ -4,8 +4,6 @@ What they do is compared with the same function of one coordinate more, which is
 clock; with bases that move; with joints that are driven; and with differences over time.
 """
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import shutil

@@ -4,8 +4,6 @@ A top hangs on a ball joint, or in gimbals without mass: three pins, whose angle
 O19 to O24 are the names of the oracles in the list that the tests go through.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.elliptic_motions import heavy_top

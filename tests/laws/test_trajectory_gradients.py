@@ -1,7 +1,5 @@
 """Derivatives of steps and of costs of motions equal differences between simulated motions."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -3,8 +3,6 @@
 The equations by hand are Lagrange's, of energies written here, differentiated by complex steps.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -3,8 +3,6 @@
 O1 to O9 are the names of the oracles in the list of closed solutions that the tests go through.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism

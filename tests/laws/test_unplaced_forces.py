@@ -1,7 +1,5 @@
 """Constraints between joints do not say where their forces act: what they reach is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """URDF+ files with loops and couplings: mobility, and accelerations as in maximal coordinates."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """USD: what is written is read again as the same robot; files of others are read, or refused."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import re

@@ -1,7 +1,5 @@
 """Wrenches at points of links, in axes of the world: the same as in link axes at the origin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

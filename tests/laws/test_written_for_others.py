@@ -1,7 +1,5 @@
 """What is written is read by Pinocchio and yourdfpy, and moves there as it moves here."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import warnings

@@ -1,7 +1,5 @@
 """What is written as MJCF moves in MuJoCo, and in what reads it, as the robot does."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 

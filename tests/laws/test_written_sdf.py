@@ -1,7 +1,5 @@
 """What is written as SDF moves, where it is read again and in Drake, as the robot does."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 

@@ -1,7 +1,5 @@
 """Postures and speeds of closed mechanisms that close their loops, by Newton's method."""
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Singular values below this part of the largest belong to redundant constraints.

@@ -3,8 +3,6 @@
 There a tree grows from the joints that are wanted most; here joints go, those wanted least first.
 """
 
-from __future__ import annotations
-
 from oracles.joint_motion import speed_count
 
 

@@ -3,8 +3,6 @@
 The oracles read descriptions by this and `oracles.joint_motion.origin`, not by robodyn.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

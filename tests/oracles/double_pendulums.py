@@ -1,7 +1,5 @@
 """Double pendulums on a moving suspension, their equations written by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 from oracles.described import inertia_matrix
 from support.random_mechanisms import random_inertia

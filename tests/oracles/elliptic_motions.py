@@ -3,8 +3,6 @@
 The time laws of the azimuth angles are integrals of the third kind, evaluated in Carlson's form.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import ellipj, ellipk, elliprf, elliprj
 

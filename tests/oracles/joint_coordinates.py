@@ -1,7 +1,5 @@
 """The numbers of a joint from the pose that it has: the inverses of the maps in `joint_motion`."""
 
-from __future__ import annotations
-
 import numpy as np
 from oracles.joint_motion import origin, shortest_turn_of_z, vee
 

@@ -4,8 +4,6 @@ A spherical cut joint is one ``connect``, a revolute one two of them on its axis
 one follows from the others.
 """
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 from oracles.rigid_tree import GROUND

@@ -6,8 +6,6 @@ to the rest by a frame: the cut goes through a body. Fixed cut joints are such f
 spherical ones may be points.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 from oracles.rigid_tree import GROUND

@@ -1,7 +1,5 @@
 """An Extended URDF as Pinocchio computes it, read without robodyn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 import yaml

@@ -1,7 +1,5 @@
 """What a joint says of its two links: their relative motion, and its equations."""
 
-from __future__ import annotations
-
 import numpy as np
 from oracles.edges import WORLD
 from oracles.joint_coordinates import joint_coordinates

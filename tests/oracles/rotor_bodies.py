@@ -1,7 +1,5 @@
 """Rotors of motors as links of their own, on joints that follow the driven ones through a gear."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

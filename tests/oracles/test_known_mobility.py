@@ -1,7 +1,5 @@
 """The oracle of known mobility against the one that finds the rank, and on rounded geometries."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

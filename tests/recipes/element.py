@@ -3,8 +3,6 @@
 FILES = {
     "robodyn/force_elements/buoy.py": '''"""Water lifts a point and resists its speed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -3,8 +3,6 @@
 FILES = {
     "robodyn/equations/sensors/kinds/speed.py": '''"""How fast a point moves, whichever way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from robodyn.description.sensor import DescribedSensor

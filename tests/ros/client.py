@@ -1,7 +1,5 @@
 """A ROS node for tests: waits for what it wants instead of sleeping."""
 
-from __future__ import annotations
-
 import time
 
 import rclpy

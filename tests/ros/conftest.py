@@ -4,8 +4,6 @@ They run where rclpy can be imported. From elsewhere, ``ROBODYN_ROS_PYTHON`` nam
 environment that has it, pytest and robodyn.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

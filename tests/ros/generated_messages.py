@@ -5,8 +5,6 @@ in a folder of this checkout. The definition is that which ros-controls has publ
 FollowJointTrajectory action, without comments.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib.metadata
 import importlib.util

@@ -1,7 +1,5 @@
 """Messages that make no sense, and partners that misbehave: the simulation goes on."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

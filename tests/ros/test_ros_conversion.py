@@ -1,7 +1,5 @@
 """Contents as messages of ROS, read back from their bytes; where there is no ROS as well."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """The tests of this folder in another environment, and what is said where there is no ROS."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The action server of a node, with a real action client, by the messages of control_msgs."""
 
-from __future__ import annotations
-
 import generated_messages
 import numpy as np
 import pytest

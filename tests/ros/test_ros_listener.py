@@ -1,7 +1,5 @@
 """A listener holds a simulated robot, in two processes, by inverse dynamics."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The ROS package: its parts agree, and colcon builds it."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A relay of joint states behind the real rclpy."""
 
-from __future__ import annotations
-
 import signal
 import time
 

@@ -1,7 +1,5 @@
 """A simulated robot in a process of its own, seen by another node."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

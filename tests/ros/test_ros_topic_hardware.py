@@ -1,7 +1,5 @@
 """A node behind the topics of ros2_control's hardware, whose side is played; real rclpy."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Motions to be written into bags, and bags as the nodes of others record them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

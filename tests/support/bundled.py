@@ -1,7 +1,5 @@
 """Bundled robots, each loaded once a process: robots do not change."""
 
-from __future__ import annotations
-
 import functools
 
 import robodyn as rd

@@ -1,7 +1,5 @@
 """The bundled table on three casters, with wheels that roll [Wittenburg 1977, example 5.4]."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

@@ -1,7 +1,5 @@
 """Bundled closed mechanisms at random closed states, under loads: here and in the oracle."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

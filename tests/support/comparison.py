@@ -1,7 +1,5 @@
 """How near two arrays must be."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

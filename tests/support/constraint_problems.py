@@ -1,7 +1,5 @@
 """Random constraint problems, and the dense systems that say what is right."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """How many random examples a test looks at: `make test` takes some of them."""
 
-from __future__ import annotations
-
 import os
 
 from hypothesis import settings

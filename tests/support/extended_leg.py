@@ -4,8 +4,6 @@ A five-bar drives the knee, closed by frames that coincide; two rods turn the fo
 are turned at random.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from robodyn.description import Pose

@@ -3,8 +3,6 @@
 Only what closes loops, which takes many calls, is compiled.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

@@ -1,7 +1,5 @@
 """Closed mechanisms whose motion is known by hand, from the literature or from other programs."""
 
-from __future__ import annotations
-
 import numpy as np
 from support.pymbs_linkages import (
     crank_slider,

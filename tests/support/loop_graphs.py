@@ -1,7 +1,5 @@
 """Random trees with loops that are closed at a random state, whatever their kind."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

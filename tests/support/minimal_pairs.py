@@ -3,8 +3,6 @@
 Programs are evaluated by the plain interpreter.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from support.comparison import close_within
 

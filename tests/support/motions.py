@@ -1,7 +1,5 @@
 """Motions of joints and of bases, and robots with other limits, that several tests take."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

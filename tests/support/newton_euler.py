@@ -5,8 +5,6 @@ is ``X J (d2X/dt2)^T`` with its pose X and its pseudo-inertia J; the last row is
 antisymmetric part the moment about the origin of the world.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Of a second derivative at five points.

@@ -1,7 +1,5 @@
 """Octave, where it is installed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -3,8 +3,6 @@
 Each is given by its hinge axes (point, direction) at zero position, where all frames are parallel.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from support.random_mechanisms import random_inertia
 

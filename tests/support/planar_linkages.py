@@ -1,7 +1,5 @@
 """Planar linkages for every way two joints of a loop can follow the others; turned at will."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

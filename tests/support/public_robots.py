@@ -1,7 +1,5 @@
 """The robots of example-robot-data and of pybullet, as far as these are installed."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 from pathlib import Path

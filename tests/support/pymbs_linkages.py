@@ -3,8 +3,6 @@
 In the x-z plane, z up, angles about +y from the +x axis; thin uniform rods.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose

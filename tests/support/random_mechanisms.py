@@ -1,7 +1,5 @@
 """Random mechanisms with any mix of joint kinds, seeded; and one with what is easily forgotten."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

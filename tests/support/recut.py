@@ -1,7 +1,5 @@
 """The same linkage, cut at another joint."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

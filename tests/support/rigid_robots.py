@@ -1,7 +1,5 @@
 """Bundled robots as rigid bodies only, and random states of them."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

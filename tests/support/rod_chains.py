@@ -1,7 +1,5 @@
 """Plane chains of equal uniform rods, one after the other, of length, mass and all else one."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

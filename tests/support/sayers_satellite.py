@@ -1,7 +1,5 @@
 """The bundled satellite without some of its links, and without the lumping of its inertias."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import robodyn as rd

@@ -7,8 +7,6 @@ tries every tenth of the slow cases of a test, one at least, every second of the
 cases, and others with the next commit.
 """
 
-from __future__ import annotations
-
 import collections
 import re
 import zlib

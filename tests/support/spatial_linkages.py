@@ -1,7 +1,5 @@
 """Spatial linkages with one freedom, of random geometry, closed at zero position."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

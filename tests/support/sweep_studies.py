@@ -1,7 +1,5 @@
 """Studies that worker processes import, and a sweep to be killed: run as a script."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -5,8 +5,6 @@ squares. Methods are the tables of their coefficients. After a step loops are cl
 method until nothing changes any more, each time as little in kinetic energy as can be.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Nodes, coefficients and weights of each method [Hairer, Norsett, Wanner II.1].

@@ -10,8 +10,6 @@ It does what `joint_state_topic_hardware_interface` 1.1 is documented and publis
   interface of that kind. What nothing commands is NaN.
 """
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """URDF+ texts with loops and couplings of many sorts, all closed at zero with parallel frames."""
 
-from __future__ import annotations
-
 
 def robot(*elements):
     links = "".join(

@@ -1,7 +1,5 @@
 """Whatever is given where an array of numbers belongs is taken or refused by one rule."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

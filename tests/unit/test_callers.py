@@ -1,7 +1,5 @@
 """Warnings stand at the line of the user's call, whatever part of the package gives them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

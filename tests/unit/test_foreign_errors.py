@@ -1,7 +1,5 @@
 """Mistakes that once ended in an exception of numpy, of the system, or in no answer at all."""
 
-from __future__ import annotations
-
 import copy
 import os
 import pickle

@@ -1,7 +1,5 @@
 """What a notebook shows of robots, motions and results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from lxml import html

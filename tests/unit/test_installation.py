@@ -1,7 +1,5 @@
 """Advice on how to install an extra: the command works where it is printed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

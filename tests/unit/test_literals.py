@@ -1,7 +1,5 @@
 """Words that options take are those that there are, and others are refused at run time."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """The line of progress: on a terminal, and where something takes long."""
 
-from __future__ import annotations
-
 import io
 import time
 

@@ -1,7 +1,5 @@
 """Roles of joints in hybrid dynamics: names and arrays, batches, and what cannot be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Methods are found by inspection, as in ``tests/laws/test_wrong_arguments.py``; o
 the good values of ``tests/support/argument_table.py``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """Arguments of the wrong type say what was expected."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """A real browser: the system's Chromium, or the one of playwright."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 import pytest

@@ -1,7 +1,5 @@
 """The viewer in a real browser."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import io

@@ -1,7 +1,5 @@
 """``robodyn bench``: which numbers there are."""
 
-from __future__ import annotations
-
 import json
 import sys
 

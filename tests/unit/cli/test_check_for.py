@@ -1,7 +1,5 @@
 """``robodyn check --for``: the places that another program reads otherwise, as it really does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

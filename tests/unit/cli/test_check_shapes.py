@@ -1,7 +1,5 @@
 """What ``robodyn check`` says of masses and inertias beside the shapes of links."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

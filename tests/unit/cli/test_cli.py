@@ -1,7 +1,5 @@
 """The command line, as a person calls it."""
 
-from __future__ import annotations
-
 import io
 import sys
 

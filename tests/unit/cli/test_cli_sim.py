@@ -1,7 +1,5 @@
 """``robodyn sim``, as a person calls it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

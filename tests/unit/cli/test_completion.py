@@ -1,7 +1,5 @@
 """Scripts by which shells complete commands."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """``robodyn doctor`` on machines where something is wrong."""
 
-from __future__ import annotations
-
 import json
 import sys
 

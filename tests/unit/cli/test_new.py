@@ -1,7 +1,5 @@
 """``robodyn new``: starter projects that are right, and run."""
 
-from __future__ import annotations
-
 import runpy
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``robodyn new ros2_control``: a package whose files are what ROS expects, for any robot."""
 
-from __future__ import annotations
-
 import json
 import re
 from xml.dom import minidom

@@ -1,7 +1,5 @@
 """``--json``: every report is one object, in one style."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

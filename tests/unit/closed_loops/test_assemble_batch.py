@@ -1,7 +1,5 @@
 """Many postures closed at once are those that are found one by one, and so are the errors."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Motor torques of closed linkages, and hybrid roles with loops (R-CV5)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Closing loops: four-bar, crank and slider, quaternions, limits; and consistent velocities."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

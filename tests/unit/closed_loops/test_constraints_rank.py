@@ -1,7 +1,5 @@
 """Rank, dependent rows, null spaces and the choice of independent speeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Accelerations and multipliers against the whole dense system."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """A search that lasts long says so once, and finds what it would have found."""
 
-from __future__ import annotations
-
 import logging
 
 import numpy as np

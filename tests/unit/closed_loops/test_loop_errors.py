@@ -1,7 +1,5 @@
 """Loops that cannot close, guesses and shapes that do not fit, motors that cannot drive."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

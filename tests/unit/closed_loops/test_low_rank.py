@@ -1,7 +1,5 @@
 """Least squares of large matrices of low rank, against LAPACK's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

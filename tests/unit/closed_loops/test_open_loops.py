@@ -1,7 +1,5 @@
 """Loops that are open at zero: where their frames stand, told by robot, check and viewer."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib import resources

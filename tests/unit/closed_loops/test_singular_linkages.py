@@ -1,7 +1,5 @@
 """Dead points and singular postures of linkages: never silent, never NaN."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 

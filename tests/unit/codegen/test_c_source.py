@@ -1,7 +1,5 @@
 """C source: compiled by the system's compiler and run."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Programs that differ by numbers alone share their machine code."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CUDA source: compiled as C++ with loops for threads; on a device where there is one."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """LaTeX, read back and evaluated."""
 
-from __future__ import annotations
-
 import math
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Programs with loops over matrices, and the routines of LAPACK that they call."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Machine code against the plain interpreter: every way of calling a function."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Functions inside loops that numba compiles."""
 
-from __future__ import annotations
-
 import gc
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What Windows, macOS and ARM need, as far as it shows on this machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

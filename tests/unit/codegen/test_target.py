@@ -1,7 +1,5 @@
 """Which machine code is made for: this CPU, or the level that ROBODYN_TARGET names."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

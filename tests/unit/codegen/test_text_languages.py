@@ -1,7 +1,5 @@
 """Programs as text of Python, MATLAB and Modelica, run and compared with their machine code."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support import modelica

@@ -1,7 +1,5 @@
 """Batches spread over threads: the caller comes back when all rows are done, and not before."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Programs in graphs with other constants, as of controllers with other gains."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

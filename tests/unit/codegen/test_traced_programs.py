@@ -1,7 +1,5 @@
 """Traced programs on disk: they are what would be traced, or they are not used."""
 
-from __future__ import annotations
-
 import dataclasses
 import pickle
 

@@ -1,7 +1,5 @@
 """Controllers against the error equations they promise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

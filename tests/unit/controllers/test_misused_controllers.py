@@ -1,7 +1,5 @@
 """Controllers at the borders of what they are for: what they refuse, and what holds there."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Digital controllers, sensor noise and limits of motors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Recorded motions as references: they pass their samples, rates belong to them, jumps are told."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

@@ -1,7 +1,5 @@
 """References: they are where they should be, within their limits, and rates are derivatives."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The quickest motion along a path: known optima, limits that hold and are reached, bad paths."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wrappers around controllers: closed forms, composition, memory in trajectories, bad input."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Frames are given in one way wherever a user names one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

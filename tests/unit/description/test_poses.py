@@ -1,7 +1,5 @@
 """Poses as URDF writes them, against scipy: roll, pitch and yaw of any rotation and back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Speeds and multipliers are eliminated in turn: the solution is that of the whole system."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tracing: the parts that equations share are made once, and no equation changes them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Units in C: compiled without a warning, run and compared with the robot."""
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import re

@@ -1,7 +1,5 @@
 """Units of FMI: validated and run by fmpy, compared with simulations."""
 
-from __future__ import annotations
-
 import errno
 from collections import Counter
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """A folder of code: there as a whole, or not at all."""
 
-from __future__ import annotations
-
 import pytest
 
 import robodyn as rd

@@ -1,7 +1,5 @@
 """Units in Python, MATLAB and Modelica: written, run and compared with the robot."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

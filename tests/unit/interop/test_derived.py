@@ -1,7 +1,5 @@
 """Functions that other libraries differentiate with, against the derivatives of the function."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Inverse kinematics: the laws that results obey, and closed forms of planar arms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

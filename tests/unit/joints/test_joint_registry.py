@@ -1,7 +1,5 @@
 """Kinds of joints as a registry: found in the folder, one object each, refused where wrong."""
 
-from __future__ import annotations
-
 import dataclasses
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Pickles, locked joints and payloads of closed linkages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

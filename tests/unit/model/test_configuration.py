@@ -1,7 +1,5 @@
 """The space of coordinates beside limits."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

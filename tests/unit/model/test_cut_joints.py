@@ -1,7 +1,5 @@
 """What a cut joint carries beside its constraint: damping, motors, marks."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

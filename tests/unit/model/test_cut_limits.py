@@ -1,7 +1,5 @@
 """Limits of joints that are cut: assembly, random and neutral postures stay within them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.recut import changed_joint

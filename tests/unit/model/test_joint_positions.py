@@ -1,7 +1,5 @@
 """Positions and speeds of all joints: with coordinates, cut, or following others."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from types import SimpleNamespace

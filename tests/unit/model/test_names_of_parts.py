@@ -1,7 +1,5 @@
 """Names of the speeds of joints that have several, whatever other joints are called."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

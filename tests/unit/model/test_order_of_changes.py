@@ -1,7 +1,5 @@
 """One order of changes, whatever the order of arguments, in `robodyn.load` and `Robot.with_`."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from itertools import combinations

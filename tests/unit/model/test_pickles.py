@@ -1,7 +1,5 @@
 """Robots pickled by an earlier robodyn, when its modules lay elsewhere, load as they were."""
 
-from __future__ import annotations
-
 import base64
 import pickle
 import zlib

@@ -1,7 +1,5 @@
 """Angles that are whole turns apart: which of them a search, a cut joint and a limit choose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Paths of joints and of the base: samples, functions, and derivatives that are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

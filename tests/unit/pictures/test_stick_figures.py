@@ -1,7 +1,5 @@
 """Pictures of postures: planes, plates, arrows, gaps, frames, and labels that can be read."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

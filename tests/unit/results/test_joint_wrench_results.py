@@ -1,7 +1,5 @@
 """What `Robot.joint_wrenches` returns: batches, frames, parts, roles, names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.comparison import close_within

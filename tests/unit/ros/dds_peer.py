@@ -5,8 +5,6 @@
 Speaks to the node ``sim`` and prints what it saw as JSON.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

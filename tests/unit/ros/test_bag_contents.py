@@ -1,7 +1,5 @@
 """What stands in a bag, read and written by programs that are not robodyn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,7 +1,5 @@
 """Bags of ROS 2: written whole, read back by other readers, and read as others record them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import xml.etree.ElementTree as ET

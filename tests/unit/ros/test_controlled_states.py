@@ -1,7 +1,5 @@
 """Controllers that are sampled whenever a state comes in."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import robodyn as rd

@@ -1,7 +1,5 @@
 """The topics of ros2_control's hardware over DDS, its side played by a peer."""
 
-from __future__ import annotations
-
 import random
 import time
 

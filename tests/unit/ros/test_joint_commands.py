@@ -1,7 +1,5 @@
 """Commands that come as JointState, to the engine behind the nodes; without ROS."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Relay of joint states, without ROS: what is measured of some joints, completed to all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The engine behind the ROS node, without ROS."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

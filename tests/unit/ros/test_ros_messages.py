@@ -1,7 +1,5 @@
 """Contents of ROS messages and trajectories, without ROS."""
 
-from __future__ import annotations
-
 import contextlib
 
 import numpy as np

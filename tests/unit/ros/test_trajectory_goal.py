@@ -1,7 +1,5 @@
 """Goals of FollowJointTrajectory, followed by the engine behind the nodes; without ROS."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the viewer draws, without a browser."""
 
-from __future__ import annotations
-
 import nturl2path  # of Windows
 from pathlib import Path
 

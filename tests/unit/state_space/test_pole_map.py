@@ -1,7 +1,5 @@
 """Poles in the complex plane: crosses, names, damping rays, scales, sampled models, many models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Linear models by themselves: sampling, stability, names, other packages."""
 
-from __future__ import annotations
-
 import importlib.util
 import pickle
 import sys

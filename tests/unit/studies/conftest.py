@@ -1,7 +1,5 @@
 """Folders for traces of rows, and clusters of Dask."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest

@@ -1,7 +1,5 @@
 """Comparisons of controllers: measures against those of single motions, failures, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 

@@ -1,7 +1,5 @@
 """Executors of other packages and shares of job arrays compute sweeps, to the last bit alike."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import contextlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Files of sweeps: rows are added as they are done, and a sweep that was ended goes on."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The table that a sweep returns."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which rows a sweep has, and what the study is called with."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Worker processes and the workers of a real Dask cluster compute sweeps, and some of them die."""
 
-from __future__ import annotations
-
 import functools
 import os
 import signal

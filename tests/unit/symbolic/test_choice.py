@@ -1,7 +1,5 @@
 """Choices and functions of symbols: values as numpy has them, derivatives on both sides."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums of a finished program: like terms are collected, and the numbers stay what they were."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

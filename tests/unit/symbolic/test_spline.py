@@ -1,7 +1,5 @@
 """Curves through points against scipy's, and as laws of force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator

@@ -1,7 +1,5 @@
 """Expression graphs: the rules of simplification, and derivatives, against plain arithmetic."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which joints of a graph are cut, against the same rule written down once more."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

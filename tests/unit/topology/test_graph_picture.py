@@ -1,7 +1,5 @@
 """Pictures of system graphs: every body and joint is there, nothing lies on anything else."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Directed trees: examples of Wittenburg 1977, sections 5.2.1 and 5.2.7, and their laws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Spanning trees: what is fused, cut, reversed, numbered; masses and frames survive it all."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bundled closed mechanisms: what closes their loops, and that they are closed at zero."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from oracles.maximal import MaximalOracle

@@ -1,7 +1,5 @@
 """The bundled robots against the figures that they are made from."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

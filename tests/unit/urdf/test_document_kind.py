@@ -1,7 +1,5 @@
 """What kind of document a text is, whatever its file is called."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

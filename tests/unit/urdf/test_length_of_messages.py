@@ -1,7 +1,5 @@
 """Messages repeat no more of a file than a line, whatever stands in it."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

@@ -1,7 +1,5 @@
 """`strict=False`: what the field's readers skip or accept is read, with one warning of it all."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """``<ros2_control>`` of a URDF: motors, limits of commands, initial values."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

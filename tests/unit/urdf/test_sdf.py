@@ -1,7 +1,5 @@
 """What SDF files say, and what is wrong with them."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Words of simulators in a URDF: springs of Gazebo are read, what is not read is told."""
 
-from __future__ import annotations
-
 import warnings
 
 import pytest

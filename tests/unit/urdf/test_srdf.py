@@ -1,7 +1,5 @@
 """Rotors from an SRDF."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

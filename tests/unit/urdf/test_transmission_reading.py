@@ -1,7 +1,5 @@
 """Differentials, four-bar linkages and matrices of ``<transmission>``: read, written, refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every way in which a description is known to be wrong: the error, its place, what to do."""
 
-from __future__ import annotations
-
 import re
 import tracemalloc
 import warnings

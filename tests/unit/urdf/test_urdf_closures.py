@@ -1,7 +1,5 @@
 """Closed loops in every notation that is in use."""
 
-from __future__ import annotations
-
 import math
 import re
 

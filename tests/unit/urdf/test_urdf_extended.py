@@ -1,7 +1,5 @@
 """The YAML of an Extended URDF: loops as pairs of frames, motors, other joint types."""
 
-from __future__ import annotations
-
 import sys
 from importlib import resources
 

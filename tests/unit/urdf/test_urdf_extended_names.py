@@ -1,7 +1,5 @@
 """Names in the YAML of an Extended URDF: parts of names, numbered frames, unknown names."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 

@@ -1,7 +1,5 @@
 """No single mistake in a URDF changes the model without a word; ``make fuzz`` tries more."""
 
-from __future__ import annotations
-
 import fuzz_urdf
 import pytest
 

@@ -1,7 +1,5 @@
 """What a URDF says, read: joint kinds, defaults, limits, motors, text that is kept."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

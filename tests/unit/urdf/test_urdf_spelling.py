@@ -1,7 +1,5 @@
 """Misspelt and misplaced elements and attributes are errors; what other tools write is accepted."""
 
-from __future__ import annotations
-
 import json
 import warnings
 

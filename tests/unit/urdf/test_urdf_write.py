@@ -1,7 +1,5 @@
 """What is written reads back equal: random mechanisms, bundled robots, public robots."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import os

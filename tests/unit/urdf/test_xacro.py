@@ -1,7 +1,5 @@
 """xacro as manufacturers write it: arguments, packages that find each other, places of errors."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

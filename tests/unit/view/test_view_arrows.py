@@ -1,7 +1,5 @@
 """Arrows, their numbers and the legend of the viewer, without a browser."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files that the viewer writes, and motions that it refuses, without a browser."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """Who the viewer lets in; without a browser."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Sliders, arrows and recordings of the viewer, without a browser."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A robot on a ground, or with stops, is made once for each ground and for the same stops."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """A controller is traced once, and anew as soon as anything that it reads has changed."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import weakref

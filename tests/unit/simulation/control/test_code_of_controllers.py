@@ -1,7 +1,5 @@
 """Machine code of controllers is compiled for their operations, and not for their numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

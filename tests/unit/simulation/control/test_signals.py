@@ -1,7 +1,5 @@
 """References that are asked for many times at once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

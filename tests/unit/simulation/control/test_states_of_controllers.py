@@ -1,7 +1,5 @@
 """The state of a controller: where it stands in a row, and motions that go on from one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from support.bundled import bundled

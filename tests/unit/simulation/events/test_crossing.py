@@ -1,7 +1,5 @@
 """Where a function crosses zero, and to which side it leaves it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

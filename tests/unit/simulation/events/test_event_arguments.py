@@ -1,7 +1,5 @@
 """Arguments of impacts, events and landings that make no sense are refused with a sentence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

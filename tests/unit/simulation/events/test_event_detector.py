@@ -1,7 +1,5 @@
 """Events of gaps that rounding has made negative: only a further decrease counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Events that make each other happen, or themselves ever sooner, are ended."""
 
-from __future__ import annotations
-
 import pytest
 
 from robodyn.errors import SimulationError

@@ -1,7 +1,5 @@
 """Torques of motors that a transmission couples: cut, told, and refused where a joint is meant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

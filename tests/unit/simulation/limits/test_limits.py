@@ -1,7 +1,5 @@
 """Limits of joints in a simulation: told, kept, or left alone."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 

@@ -1,7 +1,5 @@
 """Paths and locks of a simulation that do not fit the robot or contradict themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as Turn

@@ -1,7 +1,5 @@
 """An exception of a user's function ends a motion and leaves what was simulated until then."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ctrl-C in a simulation leaves what was simulated until then."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Motions of many steps: every k-th sample, and samples that go to files while they come."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tracemalloc

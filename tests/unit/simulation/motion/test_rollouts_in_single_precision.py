@@ -1,7 +1,5 @@
 """Rollouts of states in float32 are computed and recorded in float32, where nothing needs more."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers of single precision that a user gives: they are what they are in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Pictures of motions that move."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

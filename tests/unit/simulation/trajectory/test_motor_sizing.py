@@ -1,7 +1,5 @@
 """The motor table of a motion, and its picture."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """Pictures: panels by name, limits where they are near, bands, sweeps."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 

@@ -1,7 +1,5 @@
 """Parts of a motion: by joint name, by slices, at other instants, and what follows from it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

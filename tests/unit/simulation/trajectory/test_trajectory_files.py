@@ -1,7 +1,5 @@
 """What is saved is read back, and what is something else is told."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import io
