@@ -32,10 +32,10 @@ CASES = 2
 
 #: Files of laws of which `make test` tries one case: each takes half a second or more.
 COSTLY = {
-    "test_legs.py", "test_loop_constraints.py", "test_loop_kinds.py", "test_loops_with_motors.py",
-    "test_minimal_spatial.py", "test_overconstrained.py", "test_recutting.py",
-    "test_robots_over_symbols.py", "test_rotors.py", "test_rounded_linkages.py",
-    "test_sdf_trees.py", "test_time.py",
+    "test_forces_in_cut_joints.py", "test_legs.py", "test_loop_constraints.py",
+    "test_loop_kinds.py", "test_minimal_spatial.py", "test_overconstrained.py",
+    "test_recutting.py", "test_robots_over_symbols.py", "test_rotors.py",
+    "test_rounded_linkages.py", "test_sdf_trees.py", "test_time.py",
 }  # fmt: skip
 
 
