@@ -339,34 +339,17 @@ class _Robot:
         turned = kind == planar.KIND.name and not np.allclose(
             R, align_z(R @ axis), atol=SAME_ORIGIN
         )
-        if np.abs(away).max() > SAME_ORIGIN or turned:
-            frame = self._stage.free_name(f"{name}_frame")
-            joint = Joint(
-                name,
-                kind,
-                parent,
-                frame,
-                Pose.from_matrix(X_P),
-                _unit(axis),
-                _unit(axis2),
-                **fields,
-            )
-            weld = Joint(
-                f"{frame}_fixed", fixed.KIND.name, frame, child, Pose.from_matrix(inverse_pose(X_C))
-            )
-            return joint, ([Link(frame)], [weld])
-        X = X_P @ inverse_pose(X_C)
-        placed = Joint(
-            name,
-            kind,
-            parent,
-            child,
-            Pose.from_matrix(X),
-            _unit(R @ axis),
-            _unit(R @ axis2),
-            **fields,
-        )
-        return placed, ([], [])
+        moved = bool(np.abs(away).max() > SAME_ORIGIN or turned)
+        if not moved:
+            X_P, axis, axis2 = X_P @ inverse_pose(X_C), R @ axis, R @ axis2
+        moves = self._stage.free_name(f"{name}_frame") if moved else child
+        origin, axes = Pose.from_matrix(X_P), (_unit(axis), _unit(axis2))
+        joint = Joint(name, kind, parent, moves, origin, *axes, **fields)
+        if not moved:
+            return joint, ([], [])
+        placed = Pose.from_matrix(inverse_pose(X_C))
+        weld = Joint(f"{moves}_fixed", fixed.KIND.name, moves, child, placed)
+        return joint, ([Link(moves)], [weld])
 
     def _with_mimics(self, joints: list[Joint], prims: list[Any]) -> Iterator[Joint]:
         """Joints, with those that they follow."""
