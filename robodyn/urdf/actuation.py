@@ -131,78 +131,47 @@ class _Actuation:
                 reader.problem(element, UnknownNameError("link", carrier, self._links))
             if element.get("axis") is not None:
                 axis = reader.unit(element, reader.vector(element, "axis", x_axis), x_axis)
+            electric = reader.only(element, "electric")
+            thermal = None
+            if electric is not None:
+                thermal = self._made(reader.only(electric, "winding"), Winding)
             made = self._made(
                 element,
                 Actuator,
-                gear_ratio=reader.number(element, "gear_ratio", 1.0),
-                rotor_inertia=reader.number(element, "rotor_inertia", 0.0),
                 axis=axis,
                 mounted_on=carrier,
-                viscous=reader.number(element, "viscous", 0.0),
-                coulomb=reader.number(element, "coulomb", 0.0),
-                torque_limit=reader.number(element, "torque_limit", math.inf, infinite=True),
                 name=element.get("name", ""),
-                motor=self._read_electric(element),
-                efficiency=reader.number(element, "efficiency", 1.0),
-                backward_efficiency=self._optional(element, "backward_efficiency"),
-                backlash=reader.number(element, "backlash", 0.0),
+                motor=self._made(electric, Motor, thermal=thermal),
                 command=element.get("command", "torque"),
-                elastic=self._read_child(element, "elastic", Elastic, ("stiffness", "damping")),
+                elastic=self._made(reader.only(element, "elastic"), Elastic),
             )
             if made is not None:
                 self.motors[joint] = self.actuators[joint] = made
 
-    def _read_electric(self, element: Element) -> Motor | None:
-        """``<electric>`` of a ``<motor>``, with its ``<winding>``."""
-        reader, found = self._reader, self._reader.only(element, "electric")
-        if found is None:
+    def _made(self, element: Element | None, make: type[Any], **values: Any) -> Any:
+        """What an element describes, if there is one; or a problem where its numbers are wrong."""
+        if element is None:
             return None
-        thermal, winding = None, reader.only(found, "winding")
-        if winding is not None:
-            thermal = self._made(
-                winding,
-                Winding,
-                resistances=self._numbers(winding, "resistances"),
-                time_constants=self._numbers(winding, "time_constants"),
-                limit=reader.number(winding, "limit"),
-            )
-        made: Motor | None = self._made(
-            found,
-            Motor,
-            torque_constant=reader.number(found, "torque_constant"),
-            resistance=reader.number(found, "resistance"),
-            inductance=reader.number(found, "inductance", 0.0),
-            voltage=self._optional(found, "voltage"),
-            current=self._optional(found, "current"),
-            thermal=thermal,
-        )
-        return made
-
-    def _read_child(
-        self, element: Element, tag: str, make: Callable[..., Any], names: tuple[str, ...]
-    ) -> Any:
-        """A child with numbers alone, of which the first is required; ``None`` without one."""
-        found = self._reader.only(element, tag)
-        if found is None:
-            return None
-        first = {names[0]: self._reader.number(found, names[0])}
-        rest = {x: self._reader.number(found, x, 0.0) for x in names[1:]}
-        return self._made(found, make, **first, **rest)
-
-    def _optional(self, element: Element, name: str) -> float | None:
-        return None if element.get(name) is None else self._reader.number(element, name)
-
-    def _numbers(self, element: Element, name: str) -> tuple[float, ...]:
-        words = (element.get(name) or "").split()
-        return tuple(self._reader.to_number(element, name, word) for word in words)
-
-    def _made(self, element: Element, make: Callable[..., Any], **values: Any) -> Any:
-        """What an element describes, or a problem where its numbers are wrong."""
         try:
-            return make(**values)
+            return make(**self._numbers(element, make), **values)
         except (ActuationError, ShapeError, UnknownNameError) as error:
             self._reader.problem(element, str(error), leniently="left out")
             return None
+
+    def _numbers(self, element: Element, make: type[Any]) -> dict[str, Any]:
+        """What attributes say of the numbers of a class: its fields, by their annotations."""
+        found: dict[str, Any] = {}
+        for x in dataclasses.fields(make):
+            default = None if x.default is dataclasses.MISSING else x.default
+            if x.type == "float":
+                infinite = default == math.inf
+                found[x.name] = self._reader.number(element, x.name, default, infinite=infinite)
+            elif x.type == "float | None" and element.get(x.name) is not None:
+                found[x.name] = self._reader.number(element, x.name)
+            elif x.type == "tuple[float, float]":
+                words = (element.get(x.name) or "").split()
+                found[x.name] = tuple(self._reader.to_number(element, x.name, y) for y in words)
+        return found
 
     def read_ros2_control(self, element: Element) -> None:
         """Transmissions, and motors of joints that get commands."""
