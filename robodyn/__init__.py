@@ -75,15 +75,11 @@ if TYPE_CHECKING:
     from robodyn.exporting.conversion import Conversion as Conversion, convert as convert
     from robodyn.exporting.export import export as export
     from robodyn.force_elements.ground import Ground as Ground
-    from robodyn.force_elements.inverse_square import (
-        InverseSquareGravity as InverseSquareGravity,
-    )
+    from robodyn.force_elements.inverse_square import InverseSquareGravity as InverseSquareGravity
     from robodyn.force_elements.joint_stop import CompliantStops as CompliantStops
     from robodyn.force_elements.point_spring import PointSpring as PointSpring
     from robodyn.force_elements.stokes_drag import StokesDrag as StokesDrag
-    from robodyn.force_elements.weight_compensation import (
-        WeightCompensation as WeightCompensation,
-    )
+    from robodyn.force_elements.weight_compensation import WeightCompensation as WeightCompensation
     from robodyn.identification import (
         Excitation as Excitation,
         Identified as Identified,

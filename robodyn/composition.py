@@ -249,11 +249,7 @@ class Parts:
         own = self.model, self.evaluator
         if tree_form is None:
             return JointForces(*own), SensorReadings(*own)
-        from robodyn.minimal.joint_forces import (
-            MinimalJointForces,
-            MinimalMeasurements,
-            TreeState,
-        )
+        from robodyn.minimal.joint_forces import MinimalJointForces, MinimalMeasurements, TreeState
 
         tree = tree_form.parts
         forces, read = tree.joint_forces, tree.measurements

@@ -7,12 +7,7 @@ from collections.abc import Sequence
 from robodyn.joints.common.coordinates import Coordinates
 from robodyn.joints.common.cut import Cut, position
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
-from robodyn.joints.common.quaternion import (
-    logarithm,
-    quaternion_rates,
-    relative,
-    turned,
-)
+from robodyn.joints.common.quaternion import logarithm, quaternion_rates, relative, turned
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number

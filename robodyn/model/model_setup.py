@@ -25,12 +25,7 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.inverse_square import InverseSquareGravity
-from robodyn.model.actuators import (
-    rotor_drives,
-    torques_of_coupled,
-    with_free_rotors,
-    with_motors,
-)
+from robodyn.model.actuators import rotor_drives, torques_of_coupled, with_free_rotors, with_motors
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
 from robodyn.model.windings import with_drives

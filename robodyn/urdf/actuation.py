@@ -16,26 +16,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from robodyn.description import (
-    Actuator,
-    Elastic,
-    Joint,
-    Link,
-    Loop,
-    Motor,
-    Transmission,
-    Winding,
-)
+from robodyn.description import Actuator, Elastic, Joint, Link, Loop, Motor, Transmission, Winding
 from robodyn.description.coupled_motors import transmission_problems
 from robodyn.description.possible import LARGEST
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError, some_of
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.ros2_control import (
-    beyond_limits,
-    read_controlled_joint,
-    takes_no_commands,
-)
+from robodyn.urdf.ros2_control import beyond_limits, read_controlled_joint, takes_no_commands
 
 #: Type of a transmission that is given by its matrix.
 GENERAL = "robodyn/Transmission"

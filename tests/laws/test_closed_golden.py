@@ -6,14 +6,7 @@ import functools
 import numpy as np
 import pytest
 from support.interpreted import interpreted
-from support.known_linkages import (
-    CUBE,
-    EXAMPLES,
-    by_lagrange,
-    cube_state,
-    four_bar_centers,
-    state,
-)
+from support.known_linkages import CUBE, EXAMPLES, by_lagrange, cube_state, four_bar_centers, state
 
 import robodyn as rd
 from robodyn import urdf

@@ -2,11 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import (
-    solve_continuous_lyapunov,
-    solve_discrete_are,
-    solve_discrete_lyapunov,
-)
+from scipy.linalg import solve_continuous_lyapunov, solve_discrete_are, solve_discrete_lyapunov
 from support.cart_poles import cart_pole
 from support.random_mechanisms import random_mechanism
 from support.standing_walker import standing_walker

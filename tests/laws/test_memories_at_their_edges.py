@@ -6,10 +6,7 @@ import pytest
 import robodyn as rd
 from robodyn import controllers as rc
 from robodyn.codegen.calls import trace_graph
-from robodyn.simulation.control import (
-    compile_controller,
-    running_controller,
-)
+from robodyn.simulation.control import compile_controller, running_controller
 from robodyn.symbolic.scalar import edge_of
 
 pytestmark = pytest.mark.filterwarnings(

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from robodyn.description.wrench import PointOfLink
 from robodyn.equations.forces.from_outside import in_world
-from robodyn.equations.quantities.common.hit import (
-    AXES,
-    fitted,
-    if_regular,
-    jumps,
-    point_motion,
-)
+from robodyn.equations.quantities.common.hit import AXES, fitted, if_regular, jumps, point_motion
 from robodyn.equations.quantities.common.quantity import Output, Q, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import guarded_row

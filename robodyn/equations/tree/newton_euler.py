@@ -7,11 +7,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import (
-    armature_forces,
-    coupling_forces,
-    rotor_reactions,
-)
+from robodyn.equations.tree.rotor_forces import armature_forces, coupling_forces, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 

@@ -23,12 +23,7 @@ from robodyn.simulation.limits.joint_limits import limit_violations, passed_edge
 from robodyn.simulation.motion.continued_motion import ContinuedMotion, DoneSteps, joined
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
 from robodyn.simulation.trajectory.states.samples import Samples
-from robodyn.tolerances import (
-    ENERGY_FROM_NOWHERE,
-    ENERGY_OF_FIRST_STEPS,
-    ENERGY_ROUNDING,
-    FARTHEST,
-)
+from robodyn.tolerances import ENERGY_FROM_NOWHERE, ENERGY_OF_FIRST_STEPS, ENERGY_ROUNDING, FARTHEST
 
 #: Number of steps that are looked at together, and the growth of kinetic energy from which on they
 #: are looked at before that, but for a little energy a mass [J/kg].

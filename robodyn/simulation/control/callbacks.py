@@ -13,11 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import is_masked, sum_of_squares
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control.controller import (
-    ControllerSample,
-    State,
-    StatefulController,
-)
+from robodyn.simulation.control.controller import ControllerSample, State, StatefulController
 from robodyn.simulation.loads.column_names import speed_names
 
 

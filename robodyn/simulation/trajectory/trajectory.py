@@ -39,11 +39,7 @@ from robodyn.simulation.trajectory.states.interpolation import (
     instants_of,
     resampled,
 )
-from robodyn.simulation.trajectory.states.motor_sizing import (
-    Sizing,
-    check_same_motors,
-    sizing_of,
-)
+from robodyn.simulation.trajectory.states.motor_sizing import Sizing, check_same_motors, sizing_of
 from robodyn.simulation.trajectory.states.not_saved import (
     BASE,
     DRIVEN,

@@ -13,12 +13,7 @@ from typing import Any
 
 from robodyn.arguments import checked_arguments
 from robodyn.caller import warn
-from robodyn.errors import (
-    SettingsError,
-    ShapeError,
-    SweepError,
-    SweepWarning,
-)
+from robodyn.errors import SettingsError, ShapeError, SweepError, SweepWarning
 from robodyn.files import as_path
 from robodyn.literals import FailedRows
 from robodyn.simulation.motion.progress import Progress, reporter

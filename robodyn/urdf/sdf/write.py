@@ -20,14 +20,7 @@ from robodyn.description.loop import ends_of
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
-from robodyn.joints import (
-    distance,
-    fixed,
-    floating,
-    helical,
-    joint_kind,
-    spherical,
-)
+from robodyn.joints import distance, fixed, floating, helical, joint_kind, spherical
 from robodyn.joints.common.relative import quaternion_of
 from robodyn.tolerances import LEAST_MASS, SAME_POSITION
 from robodyn.topology.spanning_tree import cut_joints

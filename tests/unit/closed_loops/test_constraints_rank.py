@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from support.constraint_problems import (
-    constraints,
-    mass_matrix,
-)
+from support.constraint_problems import constraints, mass_matrix
 
-from robodyn.closed_loops.solvers import (
-    independent_speeds,
-    null_space,
-    rank_analysis,
-)
+from robodyn.closed_loops.solvers import independent_speeds, null_space, rank_analysis
 from robodyn.errors import ShapeError
 
 

@@ -12,12 +12,7 @@ from support.rigid_robots import load
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import Pose
-from robodyn.errors import (
-    ActuationError,
-    AssemblyError,
-    SingularError,
-    SingularWarning,
-)
+from robodyn.errors import ActuationError, AssemblyError, SingularError, SingularWarning
 
 
 def dead_point(robot):

@@ -10,10 +10,7 @@ from support.examples import examples
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.topology.body_inertia import BodyInertia, inertia_about_origin, shift_inertia
-from robodyn.topology.spanning_tree import (
-    FLOATING_BASE,
-    spanning_tree,
-)
+from robodyn.topology.spanning_tree import FLOATING_BASE, spanning_tree
 
 POSE = Pose((0.1, 0.2, 0.3), (0.4, 0.5, 0.6))
 INERTIA = Inertia(2.0, Pose((0.1, -0.2, 0.3), (0.3, 0.2, 0.1)), 0.3, 0.01, 0.02, 0.4, 0.03, 0.5)

@@ -17,11 +17,7 @@ from robodyn.equations.forces.windings import winding_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
 from robodyn.equations.loops.constraint import Related
-from robodyn.equations.loops.constraint_violation import (
-    gap_of_row,
-    gaps,
-    violation,
-)
+from robodyn.equations.loops.constraint_violation import gap_of_row, gaps, violation
 from robodyn.equations.loops.limb_axes import TurnedRows, turned_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement

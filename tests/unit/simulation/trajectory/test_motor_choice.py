@@ -7,12 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque, PointToPoint
-from robodyn.errors import (
-    ActuationError,
-    MissingFileError,
-    ShapeError,
-    UnknownNameError,
-)
+from robodyn.errors import ActuationError, MissingFileError, ShapeError, UnknownNameError
 
 ROWS = [
     {"name": "A", "gear_ratio": 60, "rotor_inertia": 1e-4, "efficiency": 0.8, "coulomb": 2e-3,
