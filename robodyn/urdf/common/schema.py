@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import Any
 
+from robodyn.description import Actuator, Elastic, Motor, Rotor, Winding
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.joint_values import LOOP_WORDS, TREE_WORDS, constant_tags
@@ -266,8 +267,8 @@ _ROS2_CONTROL = rule(
 )
 
 
-def _fields(cls: Any) -> str:
-    return " ".join(field.name for field in fields(cls))
+def _fields(cls: Any, without: str = "") -> str:
+    return " ".join(field.name for field in fields(cls) if field.name not in without.split())
 
 
 # ---- the robot
@@ -284,18 +285,16 @@ ROOT = rule(
         "transmission": _TRANSMISSION,
         "ros2_control": _ROS2_CONTROL,
         "motor": rule(
-            "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name "
-            "efficiency backward_efficiency backlash command",
+            f"joint {_fields(Actuator, without='motor elastic')}",
             {
                 "electric": rule(
-                    "torque_constant resistance inductance voltage current",
-                    {"winding": rule("resistances time_constants limit")},
+                    _fields(Motor, without="thermal"), {"winding": rule(_fields(Winding))}
                 ),
-                "elastic": rule("stiffness damping"),
+                "elastic": rule(_fields(Elastic)),
             },
         ),
         **{tag: rule(_fields(cls)) for tag, cls in LINK_ELEMENTS.items()},
-        "rotor": rule("name link axis inertia damping friction"),
+        "rotor": rule(_fields(Rotor)),
         "follower": rule(
             "joint of polynomial x y monotone period harmonics offset",
             {"of": rule("joint multiplier")},
