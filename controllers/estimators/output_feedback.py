@@ -9,15 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn import Robot, SettingsError, ShapeError
+from robodyn import ActuationError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State, nested_controllers
+from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import reduce_by_fields, state_of
+from ..support.plant import motor_speeds
 from ..support.symbols import as_numbers
 from ..wrappers import wrapping
 from .readings import Readings
@@ -45,13 +47,19 @@ class OutputFeedback:
         of the estimator; of a `KalmanFilter` all.
     robot : Robot, optional
         The robot with the sensors. Default: that of the law.
+    compensate : bool
+        Subtract unknown forces that the estimator finds, its states ``"force:JOINT"``, from those
+        of the law, which then comes to rest where it should.
 
     Raises
     ------
     SettingsError
-        If the law has no robot, or the robot no sensors; for a `KalmanFilter` with a law that has
+        If the law has no robot, or the robot no sensors; for ``compensate`` with an estimator of no
+        unknown forces; for a `KalmanFilter` with a law that has
         no posture or motion near which a model is linear. When sampled: if samples come at other
         times than every ``dt``.
+    ActuationError
+        For ``compensate`` with an unknown force on a joint that no motor is at.
     UnknownNameError
         For a sensor that the robot does not have.
     ShapeError
@@ -81,6 +89,7 @@ class OutputFeedback:
     estimator: Any
     sensors: Iterable[str] | None = None
     robot: Robot | None = None
+    compensate: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -100,7 +109,7 @@ class OutputFeedback:
                 )
         if self.sensors is not None:
             object.__setattr__(self, "sensors", named("sensors", self.sensors))
-        _ = self._filter
+        _ = self._filter, self._unknown_forces
 
     @cached_property
     def _readings(self) -> Readings:
@@ -112,6 +121,28 @@ class OutputFeedback:
         """The estimator of this robot near what the law keeps it to."""
         *_, law = nested_controllers(self.law)
         return self.estimator.in_loop(law, self._readings)
+
+    @cached_property
+    def _unknown_forces(self) -> dict[str, int]:
+        """States that are unknown forces to be cancelled, and the speeds that they act on."""
+        if not self.compensate:
+            return {}
+        robot, names = wrapping.robot_of(self), speed_names(wrapping.robot_of(self))
+        found = [x for x in self.estimator.recorded if x[6:] in names and x[:6] == "force:"]
+        if not found:
+            raise SettingsError(
+                "compensate=True needs an estimator of unknown forces: an ExtendedKalmanFilter "
+                "with disturbances=, or a KalmanFilter of a model with states 'force:JOINT'"
+            )
+        speeds = {x: names.index(x[6:]) for x in found}
+        for name, k in speeds.items():
+            if k not in motor_speeds(robot) or robot.model.gearing.elsewhere:
+                raise ActuationError(
+                    f"compensate=True cannot cancel {name!r} in {robot.name!r}: its motors are at "
+                    f"{', '.join(robot.actuated_joints) or 'no joint'}",
+                    direction=names[k],
+                )
+        return speeds
 
     __reduce__ = reduce_by_fields
 
@@ -153,6 +184,8 @@ class OutputFeedback:
         y = self._read(sample, tau)
         q, v, found, own = self._filter.update(sample, y, tau, state["estimator"])
         forces, inner = wrapping.update_of(self.law, sample._replace(q=q, v=v), state[INNER])
+        for name, k in self._unknown_forces.items():
+            forces[..., k] = forces[..., k] - found[name][..., 0]
         seen = {"position": q, "velocity": v, **found}
         return forces, {**seen, "estimator": own, INNER: inner}
 
