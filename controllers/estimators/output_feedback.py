@@ -84,6 +84,8 @@ class OutputFeedback:
     """
 
     reads_sensors: ClassVar[bool] = True
+    #: Of its equations as code: an extended filter of an arm takes milliseconds in Python.
+    most_nodes: ClassVar[int] = 60_000
 
     law: Controller
     estimator: Any
