@@ -30,7 +30,7 @@ LIMIT, PUSH = 0.4, 0.03
 
 def controller(robot: rd.Robot) -> Saturated:
     """What the microcontroller does every two milliseconds."""
-    model = robot.linearize(UP, REST, REST, outputs=["angles"])
+    model = robot.linearize(UP, REST, REST, outputs=["counts"])
     A = np.block([[model.A, model.B], [np.zeros((1, 5))]])  # with a torque that nobody knows
     B, C = np.vstack([model.B, [[0.0]]]), np.hstack([model.C, np.zeros((2, 1))])
     names = {"states": (*model.states, "force:arm"), "inputs": model.inputs}
@@ -38,15 +38,13 @@ def controller(robot: rd.Robot) -> Saturated:
     noise = [1e-9, 1e-9, 1e-5, 1e-5, 1e-6], 1 / 12  # of rounding, in counts squared
     found = KalmanFilter(whole, *noise, dt=DT)
     law = LQR(robot, UP, state=[4.0, 8.0, 0.1, 0.1], effort=20.0, dt=DT)
-    return Saturated(OutputFeedback(law, found, ["counts"], compensate=True), LIMIT,
-                     quantum=LIMIT / 128)  # fmt: skip
+    lqg = OutputFeedback(law, found, quantum=1.0, compensate=True)
+    return Saturated(lqg, LIMIT, quantum=LIMIT / 128)
 
 
 def main() -> dict[str, object]:
-    joints = ["arm", "hinge"]
-    shown = {"angles": lambda q, v, a: q * UNIT, "counts": lambda q, v, a: np.floor(q * UNIT + 0.5)}
-    sensors = [rd.Sensor(f, joint=joints, name=name) for name, f in shown.items()]
-    robot = rd.load(URDF, actuators={"arm": rd.Actuator()}, sensors=sensors)
+    counts = rd.Sensor(lambda q, v, a: q * UNIT, joint=["arm", "hinge"], name="counts")
+    robot = rd.load(URDF, actuators={"arm": rd.Actuator()}, sensors=[counts])
     law = controller(robot)
     leaning = robot.with_(forces=[rd.Force(lambda q, v, t: [PUSH], joint="arm")])
     run = rd.simulate(leaning, law, q0=UP + np.array([0.3, 0.1]), duration=5.0, step=DT)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn import ActuationError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
@@ -20,6 +21,7 @@ from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import reduce_by_fields, state_of
 from ..support.plant import motor_speeds
+from ..support.rounding import quanta, rounded
 from ..support.symbols import as_numbers
 from ..wrappers import wrapping
 from .readings import Readings
@@ -47,6 +49,9 @@ class OutputFeedback:
         of the estimator; of a `KalmanFilter` all.
     robot : Robot, optional
         The robot with the sensors. Default: that of the law.
+    quantum : float or array_like, shape (p,)
+        What readings are rounded to a multiple of, as encoders and converters do, in their order
+        [units of the sensors]. Zero: not at all. Code that gets readings, as in C, leaves them.
     compensate : bool
         Subtract unknown forces that the estimator finds, its states ``"force:JOINT"``, from those
         of the law, which then comes to rest where it should.
@@ -91,6 +96,7 @@ class OutputFeedback:
     estimator: Any
     sensors: Iterable[str] | None = None
     robot: Robot | None = None
+    quantum: ArrayLike = 0.0
     compensate: bool = False
 
     def __post_init__(self) -> None:
@@ -112,6 +118,16 @@ class OutputFeedback:
         if self.sensors is not None:
             object.__setattr__(self, "sensors", named("sensors", self.sensors))
         _ = self._filter, self._unknown_forces
+        rounded(np.zeros(len(self._readings.columns)), self._quantum)
+
+    @cached_property
+    def _quantum(self) -> FloatArray:
+        return quanta(self.quantum)
+
+    @property
+    def exact(self) -> OutputFeedback:
+        """The same without rounding, whose slope is none: for linear models."""
+        return replace(self, quantum=0.0)
 
     @cached_property
     def _readings(self) -> Readings:
@@ -202,4 +218,5 @@ class OutputFeedback:
         readings, trace = self._readings, getattr(sample.t, "trace", None)
         if trace is not None and trace.takes_readings:
             return np.asarray(trace.readings(readings.ports))
-        return readings.measured(sample.t, sample.q, sample.v, tau)
+        shown = readings.measured(sample.t, sample.q, sample.v, tau)
+        return rounded(shown, self._quantum)

@@ -147,6 +147,20 @@ def test_it_is_pickled():
     np.testing.assert_array_equal(first.q, second.q)
 
 
+def test_what_is_rounded_counts_as_exact_in_linear_models(robot):
+    law, known = rc.LQR(robot, UP, dt=DT), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    plain = rc.Sampled(rc.Saturated(rc.OutputFeedback(law, known), 1.0), DT)
+    inner = rc.OutputFeedback(law, known, quantum=[1e-3, 2e-3])
+    coarse = rc.Sampled(rc.Saturated(inner, 1.0, quantum=0.01), DT)
+    one, other = (rd.closed_loop_model(robot, x, UP) for x in (plain, coarse))
+    np.testing.assert_allclose(other.A, one.A, rtol=0, atol=1e-9)
+    assert one.stability == "stable"
+    with pytest.raises(ShapeError, match=r"quantum has shape \(3,\), expected one number or 2"):
+        rc.OutputFeedback(law, known, quantum=[1.0, 1.0, 1.0])
+    with pytest.raises(ShapeError, match=r"quantum is -1.0"):
+        rc.OutputFeedback(law, known, quantum=-1.0)
+
+
 def test_forces_of_a_converter(robot):
     law = rc.Saturated(rc.LQR(robot, UP), 0.5, quantum=[0.125, 0.0])
     for k in range(20):

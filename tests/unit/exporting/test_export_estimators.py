@@ -74,14 +74,10 @@ def test_a_pendulum_balances_by_counts_as_in_another_simulation(folder):
 @pytest.mark.slow
 def test_whole_counts_and_forces_of_a_converter(tmp_path):
     """What encoders round and a converter rounds is the same in code, in C and by hand."""
-    count = rd.Sensor(
-        lambda q, v, a: np.floor(q * UNIT + 0.5), joint=["arm", "hinge"], name="counts",
-        columns=["arm", "hinge"], units=["1"],
-    )  # fmt: skip
-    robot, rest, quantum = furuta([encoders(("arm", "hinge"), UNIT), count]), np.zeros(2), 0.15 / 64
+    robot, rest, quantum = furuta([encoders(("arm", "hinge"), UNIT)]), np.zeros(2), 0.15 / 64
     model = robot.linearize(UP, rest, rest, outputs=["encoders"])
     lqr = rc.LQR(robot, UP, STATE, EFFORT, dt=DT)
-    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT), ["counts"])
+    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT), quantum=1.0)
     law = rc.Saturated(lqg, 0.15, quantum=quantum)
     folder = rd.export(robot, ["control"], "c", tmp_path / "code", controller=law, step=DT)
     in_c, rates = InC(folder, "furuta", 2), by_pinocchio()
