@@ -88,7 +88,6 @@ class KalmanFilter:
 
     symbolic: ClassVar[bool] = True
     sensors: ClassVar[tuple[str, ...] | None] = None
-    recorded: ClassVar[tuple[str, ...]] = ()
 
     model: StateSpace
     process: ArrayLike
@@ -141,6 +140,11 @@ class KalmanFilter:
         L, after, S = (np.array(x) if model.A.ndim == 3 else x[0] for x in zip(*found, strict=True))
         vars(self).update(sampled=sampled, gains=L, covariance=after, innovation_covariance=S)
 
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """What a motion records beside position, velocity and innovation: states of no joint."""
+        return tuple(x for x in self.model.states if x[:2] not in ("q:", "v:"))
+
     def in_loop(self, law: Any, readings: Readings) -> Any:
         """The filter near the posture or the motion of a law."""
         if isinstance(law, LQR) and self.model.A.ndim == 2:
@@ -169,7 +173,7 @@ class _Loop:
     def __init__(self, kalman: KalmanFilter, readings: Readings, law: Any) -> None:
         self._kalman, self._readings, self._law = kalman, readings, law
         self._robot, model, self._n = readings.robot, kalman.sampled, len(kalman.model.states)
-        self.dt, self.recorded_sizes = kalman.dt, dict[str, int]()
+        self.dt, self.recorded_sizes = kalman.dt, dict.fromkeys(kalman.recorded, 1)
         q, v, tau = law.nominal(0.0)
         own = self._robot.linearize(q, v, tau)
         count = len(own.states)
@@ -235,7 +239,9 @@ class _Loop:
         moved, speeds = times(self._map, z), v + times(self._map, u)
         add = self._robot.joints.coordinates_add
         q = q + moved if add else self._robot.integrate(q, moved)
-        return q, speeds, {"innovation": innovation}, {"ahead": times(A, x) - held}
+        others = enumerate(self.recorded_sizes, self._speeds)
+        seen = {"innovation": innovation, **{name: x[..., k : k + 1] for k, name in others}}
+        return q, speeds, seen, {"ahead": times(A, x) - held}
 
 
 def _sampled(model: StateSpace, dt: float) -> StateSpace:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robodyn import Robot, SettingsError, ShapeError
+from robodyn import ActuationError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State, nested_controllers
+from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 from ..support.gains import reduce_by_fields, state_of
+from ..support.plant import motor_speeds
+from ..support.rounding import quanta, rounded
 from ..support.symbols import as_numbers
 from ..wrappers import wrapping
 from .readings import Readings
@@ -45,13 +49,22 @@ class OutputFeedback:
         of the estimator; of a `KalmanFilter` all.
     robot : Robot, optional
         The robot with the sensors. Default: that of the law.
+    quantum : float or array_like, shape (p,)
+        What readings are rounded to a multiple of, as encoders and converters do, in their order
+        [units of the sensors]. Zero: not at all. Code that gets readings, as in C, leaves them.
+    compensate : bool
+        Subtract unknown forces that the estimator finds, its states ``"force:JOINT"``, from those
+        of the law, which then comes to rest where it should.
 
     Raises
     ------
     SettingsError
-        If the law has no robot, or the robot no sensors; for a `KalmanFilter` with a law that has
+        If the law has no robot, or the robot no sensors; for ``compensate`` with an estimator of no
+        unknown forces; for a `KalmanFilter` with a law that has
         no posture or motion near which a model is linear. When sampled: if samples come at other
         times than every ``dt``.
+    ActuationError
+        For ``compensate`` with an unknown force on a joint that no motor is at.
     UnknownNameError
         For a sensor that the robot does not have.
     ShapeError
@@ -76,11 +89,15 @@ class OutputFeedback:
     """
 
     reads_sensors: ClassVar[bool] = True
+    #: Of its equations as code: an extended filter of an arm takes milliseconds in Python.
+    most_nodes: ClassVar[int] = 60_000
 
     law: Controller
     estimator: Any
     sensors: Iterable[str] | None = None
     robot: Robot | None = None
+    quantum: ArrayLike = 0.0
+    compensate: bool = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -100,7 +117,17 @@ class OutputFeedback:
                 )
         if self.sensors is not None:
             object.__setattr__(self, "sensors", named("sensors", self.sensors))
-        _ = self._filter
+        _ = self._filter, self._unknown_forces
+        rounded(np.zeros(len(self._readings.columns)), self._quantum)
+
+    @cached_property
+    def _quantum(self) -> FloatArray:
+        return quanta(self.quantum)
+
+    @property
+    def exact(self) -> OutputFeedback:
+        """The same without rounding, whose slope is none: for linear models."""
+        return replace(self, quantum=0.0)
 
     @cached_property
     def _readings(self) -> Readings:
@@ -112,6 +139,28 @@ class OutputFeedback:
         """The estimator of this robot near what the law keeps it to."""
         *_, law = nested_controllers(self.law)
         return self.estimator.in_loop(law, self._readings)
+
+    @cached_property
+    def _unknown_forces(self) -> dict[str, int]:
+        """States that are unknown forces to be cancelled, and the speeds that they act on."""
+        if not self.compensate:
+            return {}
+        robot, names = wrapping.robot_of(self), speed_names(wrapping.robot_of(self))
+        found = [x for x in self.estimator.recorded if x[6:] in names and x[:6] == "force:"]
+        if not found:
+            raise SettingsError(
+                "compensate=True needs an estimator of unknown forces: an ExtendedKalmanFilter "
+                "with disturbances=, or a KalmanFilter of a model with states 'force:JOINT'"
+            )
+        speeds = {x: names.index(x[6:]) for x in found}
+        for name, k in speeds.items():
+            if k not in motor_speeds(robot) or robot.model.gearing.elsewhere:
+                raise ActuationError(
+                    f"compensate=True cannot cancel {name!r} in {robot.name!r}: its motors are at "
+                    f"{', '.join(robot.actuated_joints) or 'no joint'}",
+                    direction=names[k],
+                )
+        return speeds
 
     __reduce__ = reduce_by_fields
 
@@ -153,6 +202,8 @@ class OutputFeedback:
         y = self._read(sample, tau)
         q, v, found, own = self._filter.update(sample, y, tau, state["estimator"])
         forces, inner = wrapping.update_of(self.law, sample._replace(q=q, v=v), state[INNER])
+        for name, k in self._unknown_forces.items():
+            forces[..., k] = forces[..., k] - found[name][..., 0]
         seen = {"position": q, "velocity": v, **found}
         return forces, {**seen, "estimator": own, INNER: inner}
 
@@ -167,4 +218,5 @@ class OutputFeedback:
         readings, trace = self._readings, getattr(sample.t, "trace", None)
         if trace is not None and trace.takes_readings:
             return np.asarray(trace.readings(readings.ports))
-        return readings.measured(sample.t, sample.q, sample.v, tau)
+        shown = readings.measured(sample.t, sample.q, sample.v, tau)
+        return rounded(shown, self._quantum)

@@ -10,9 +10,15 @@ import numpy as np
 
 from robodyn import Inertia, Pose, Robot, SettingsError, UnknownNameError, step_function
 from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.description.frame_argument import frame_argument
+from robodyn.simulation.control.closed_loop import numbered
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import StateSpace
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import edge_of
 
 from ..support.plant import speeds_of
 from ..support.symbols import at_speeds, times
@@ -45,14 +51,15 @@ class RobotModel:
         self.robot, self.dt, self.readings = robot, dt, Readings(robot, sensors)
         self._pushed = [k for name in forces for k in speeds_of(robot, [name])]
         self._speeds = _independent(robot)
-        self._column, labels = np.zeros(0), speed_names(robot)
+        self._fixed, self._column, labels = np.zeros(0), np.zeros(0), speed_names(robot)
         others = [f"force:{labels[k]}" for k in self._pushed]
         if payload is not None:
             link, X = frame_argument("payload", payload, "payload")
             if link not in robot.link_names:
                 raise UnknownNameError("link", link, robot.link_names, repr(robot.name))
             heavier = robot.with_(payload={link: Inertia(1.0, Pose(tuple(X[:3, 3].tolist())))})
-            self._column = heavier.inertial_parameters - robot.inertial_parameters
+            self._fixed = robot.inertial_parameters
+            self._column = heavier.inertial_parameters - self._fixed
             others.append(f"mass:{link}")
         own = [labels[k] for k in self._speeds]
         self.others, self.half = tuple(others), len(own)
@@ -65,8 +72,11 @@ class RobotModel:
         """A function of the robot, or its derivative by an input; made once."""
         if (name, by) not in self._functions:
             of_robot: Any = self.robot.function
-            f = of_robot(name, **options)
-            self._functions[name, by] = f.jacobian(by) if by else f
+            if by:
+                made = self._function(name, **options).jacobian(by)
+            else:
+                made = _of_mass(of_robot(name, **options), self._fixed, self._column)
+            self._functions[name, by] = made
         return self._functions[name, by]
 
     @property
@@ -76,17 +86,15 @@ class RobotModel:
     def _of_dynamics(self, at: Place, tau: FloatArray, by: str = "") -> FloatArray:
         """Accelerations, or their derivative by an input."""
         f = self._function("forward_dynamics", by, **self._options)
-        return np.asarray(f(*at[:2], self._acting(at, tau), *self._parameters(at)))
+        return np.asarray(f(*at[:2], self._acting(at, tau), *self._mass(at)))
 
     def _acting(self, at: Place, tau: FloatArray) -> FloatArray:
         forces = at[2][..., : len(self._pushed)]
         return tau + at_speeds(self._pushed, forces, self.robot.nv) if self._pushed else tau
 
-    def _parameters(self, at: Place) -> tuple[FloatArray, ...]:
-        """Inertial parameters with the unknown mass, where there is one."""
-        if not len(self._column):
-            return ()
-        return (self.robot.inertial_parameters + at[2][..., -1:] * self._column,)
+    def _mass(self, at: Place) -> tuple[FloatArray, ...]:
+        """The unknown mass, where there is one."""
+        return (at[2][..., -1:],) if len(self._column) else ()
 
     def tangent(self, at: Place) -> tuple[FloatArray, ...]:
         """How positions and speeds of a linkage follow independent ones; none of a tree."""
@@ -98,12 +106,12 @@ class RobotModel:
 
     @cached_property
     def _step(self) -> Any:
-        heavier = bool(len(self._column))
-        return step_function(self.robot, step=self.dt, tau=True, parameters=heavier)
+        f = step_function(self.robot, step=self.dt, tau=True, parameters=bool(self._options))
+        return _of_mass(f, self._fixed, self._column)
 
     def after_step(self, at: Place, tau: FloatArray) -> Place:
         """The state a sample later, under forces that are held."""
-        q, v = self._step(0.0, *at[:2], self._acting(at, tau), *self._parameters(at))
+        q, v = self._step(0.0, *at[:2], self._acting(at, tau), *self._mass(at))
         return q, v, at[2]
 
     def moved(self, at: Place, step: FloatArray, tangent: tuple[FloatArray, ...]) -> Place:
@@ -141,8 +149,8 @@ class RobotModel:
         names = [port.name for port in self._measure().inputs]
         if "a" in names:
             arrays["a"] = self._of_dynamics(at, tau)
-        if "parameters" in names:
-            (arrays["parameters"],) = self._parameters(at)
+        if "mass" in names:
+            (arrays["mass"],) = self._mass(at)
         return [arrays[name] for name in names]
 
     # -- derivatives ------------------------------------------------------------------------------
@@ -159,7 +167,7 @@ class RobotModel:
         if self._pushed:
             parts.append(slope("tau")[..., self._pushed])
         if len(self._column):
-            parts.append(slope("parameters") @ self._column[:, None])
+            parts.append(slope("mass"))
         return np.concatenate(parts, axis=-1)
 
     def rates(self, at: Place, tau: FloatArray, tangent: tuple[FloatArray, ...]) -> FloatArray:
@@ -179,7 +187,7 @@ class RobotModel:
         """``C``: how readings change with the state, shape (..., p, n)."""
         given = self._read(at, tau)
         inputs, nv = [port.name for port in self._measure().inputs], self.robot.nv
-        sizes = {"q": nv, "v": nv, "tau": nv, "parameters": len(self._column)}
+        sizes = {"q": nv, "v": nv, "tau": nv, "mass": 1}
 
         def of_readings(by: str) -> FloatArray:
             found = self._measure(by)(*given)
@@ -201,6 +209,22 @@ class RobotModel:
         A, C = self.rates(at, tau, tangent), self.shown(at, tau, tangent)
         B, D = np.zeros((len(A), 0)), np.zeros((len(C), 0))
         return StateSpace(A, B, C, D, states=self.states, outputs=self.readings.columns)
+
+
+def _of_mass(f: Function, fixed: FloatArray, column: FloatArray) -> Function:
+    """A function of inertial parameters as one of a mass: ``fixed + mass column``."""
+    program = f.program
+    if "parameters" not in [port.name for port in program.inputs]:
+        return f
+    ports = [Port("mass", (1,), "kg") if x.name == "parameters" else x for x in program.inputs]
+    graph = Graph()
+    numbers = numbered(graph, ports)
+    (mass,) = numbers.pop("mass")
+    numbers["parameters"] = [x + mass * y if y else x for x, y in zip(fixed, column, strict=True)]
+    results = inline(program, [x for port in program.inputs for x in numbers[port.name]])
+    edges = tuple(edge_of(graph, x) for x in results)
+    made = Program(f.name, tuple(ports), program.outputs, graph, edges, program.rates)
+    return function_of(made)
 
 
 def _independent(robot: Robot) -> list[int]:

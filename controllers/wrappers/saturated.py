@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,9 +14,10 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.limits import bounds
-from robodyn.symbolic.scalar import clip, floor
+from robodyn.symbolic.scalar import clip
 
 from ..support.gains import real
+from ..support.rounding import quanta, rounded
 from ..support.symbols import is_symbolic
 from ..wrappers import wrapping
 
@@ -74,10 +75,7 @@ class Saturated:
     def __post_init__(self) -> None:
         check_fields(self)
         object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
-        expected = "a number >= 0, or one for each speed"
-        fits = "quantum", self.quantum, f"{expected}, and finite"
-        quantum = real(*fits, lambda x: (x >= 0.0) & (x < np.inf) & (x.ndim < 2))
-        object.__setattr__(self, "_quantum", quantum)
+        object.__setattr__(self, "_quantum", quanta(self.quantum))
         if self.limits is None:
             robot = wrapping.robot_of(self)
             limits = bounds.own_effort_bounds(robot)
@@ -86,6 +84,7 @@ class Saturated:
                     f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
                 )
         else:
+            expected = "a number >= 0, or one for each speed"
             limits = real("limits", self.limits, expected, lambda x: (x >= 0.0) & (x.ndim < 2))
         object.__setattr__(self, "_limits", limits)
 
@@ -103,15 +102,12 @@ class Saturated:
         tau[..., at] = clip(tau[..., at], -limits[at], limits[at])
         if self.limits is None:
             tau = self._within_motors(tau, sample.t, sample.q)
-        return self._rounded(tau), {INNER: inner}
+        return rounded(tau, self._quantum), {INNER: inner}
 
-    def _rounded(self, tau: FloatArray) -> FloatArray:
-        """Forces at the nearest multiples of their quanta."""
-        nv = tau.shape[-1:]
-        quantum = np.broadcast_to(wrapping.fitting("quantum", self._quantum, *nv), nv)
-        at = np.flatnonzero(quantum)
-        tau[..., at] = floor(tau[..., at] / quantum[at] + 0.5) * quantum[at]
-        return tau
+    @property
+    def exact(self) -> Saturated:
+        """The same without rounding, whose slope is none: for linear models."""
+        return replace(self, quantum=0.0)
 
     def _within_motors(self, tau: FloatArray, t: float, q: FloatArray) -> FloatArray:
         """Efforts whose motors, where limits are not those of joints, stay within their limits."""

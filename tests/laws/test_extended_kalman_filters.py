@@ -12,6 +12,7 @@ from test_output_feedback import Plain
 
 import robodyn as rd
 from robodyn import controllers as rc
+from robodyn.simulation.control.compile_controller import compile_controller
 
 DT = 2e-3
 
@@ -185,6 +186,30 @@ def test_an_unknown_mass_is_found(name, coordinates, link):
     found = run.controller_state[f"mass:{link}"][:, 0]
     np.testing.assert_allclose(found[250:], mass, rtol=0, atol=0.01)
     assert np.abs(run.controller_state["position"] - run.q).max() < 1e-2
+
+
+@pytest.mark.slow
+def test_an_arm_finds_what_it_carries_as_code():
+    """By encoders, an IMU at its hand and the force in its wrist, within a compiled step."""
+    plain = rd.load("arm7", passive=False)
+    hand, wrist, n = plain.link_names[-1], plain.joint_names[-1], plain.nv
+    sensors = [encoders(plain.joint_names), rd.Sensor("imu", at=hand, name="imu")]
+    robot = plain.with_(sensors=[*sensors, rd.Sensor("wrench", joint=wrist, name="force")])
+    names = [x.name for x in robot.sensors]
+    estimator = rc.ExtendedKalmanFilter(
+        robot, names, [1e-9] * n + [1e-6] * n + [1e-6], [1e-7] * n + [1e-2] * 6 + [1e-1] * 6,
+        dt=DT, initial=[1e-4] * n + [1e-3] * n + [1.0], payload=(hand, [0.0, 0.0, 0.1]),
+    )  # fmt: skip
+    carried = robot.with_(payload={hand: rd.Inertia(0.8, rd.Pose((0.0, 0.0, 0.1)))})
+    q0 = 0.2 * np.ones(n)
+    law = rc.ComputedTorque(robot, rc.PointToPoint(q0, q0 + 0.2, 1.0), 100.0, 20.0)
+    seen = rc.OutputFeedback(law, estimator, robot=carried)
+    assert compile_controller(robot, seen) is not None
+    run = rd.simulate(carried, seen, q0=q0, duration=0.5, step=DT, limits="ignore")
+    found = run.controller_state[f"mass:{hand}"][:, 0]
+    assert abs(found[0]) < 0.8
+    np.testing.assert_allclose(found[100:], 0.8, rtol=0, atol=0.02)
+    assert np.abs(run.controller_state["velocity"][50:] - run.v[50:]).max() < 0.02
 
 
 @pytest.fixture(scope="module")

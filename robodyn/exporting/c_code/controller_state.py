@@ -30,7 +30,7 @@ def controller_state(own: Control, names: CNames) -> Iterator[str]:
 def controller_functions(own: Control, names: CNames) -> tuple[CFunction, CFunction]:
     """The functions that begin, and that take a sample."""
     dtype, nv = names.unit.dtype, names.unit.robot.nv
-    pointer, given = f"{names.own('controller')} *controller", _given(own)
+    pointer, given = f"{names.own('controller')} *controller", given_of(own)
     begin = [
         "controller->samples = 0;",
         *fill("controller->tau", literal(0.0, dtype), nv),
@@ -52,7 +52,7 @@ def controller_functions(own: Control, names: CNames) -> tuple[CFunction, CFunct
     )
 
 
-def _given(own: Control) -> list[Parameter]:
+def given_of(own: Control) -> list[Parameter]:
     """What a sample is given: readings of sensors, or positions and speeds, and references."""
     return [x for x in parameters(own.update) if not (x.is_output or x.port.name in KNOWN)]
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
+from robodyn.exporting.c_code.controller_state import given_of
 from robodyn.exporting.c_code.motion_state import signals
 from robodyn.exporting.c_code.signature import CNames, comment, parameters
 from robodyn.exporting.templates import template
 from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Step, Unit
+from robodyn.exporting.unit.unit import Control, Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic import ops
@@ -38,8 +40,8 @@ SIZES = 0.5, 5000.0, 0.005, 50.0
 #: The longest time that is tried [s]: single precision knows the phase of a wave at it.
 LATEST = 10.0
 
-#: Steps of a motion that are tried.
-STEPS = 100
+#: Steps of a motion, and samples of a controller, that are tried.
+STEPS, SAMPLES = 100, 4
 
 
 def test_main(names: CNames) -> str:
@@ -57,6 +59,10 @@ def test_main(names: CNames) -> str:
         text += ["", "static void test_motion(void)", "{"]
         text += [*(f"    {x}" for x in _motion(names)), "}"]
         tests.append("test_motion();")
+    if unit.control is not None:
+        text += ["", "static void test_controller(void)", "{"]
+        text += [*(f"    {x}" for x in _controller(unit.control, names, rng)), "}"]
+        tests.append("test_controller();")
     if any("compare(" in line for line in text):
         text.insert(0, template("compare.c", dtype=unit.dtype))
     text.insert(0, template("test.c", prefix=names.prefix))
@@ -188,6 +194,49 @@ def _example(
             size = min(size, LATEST)
         x = np.asarray(rng.uniform(-size, size, port.shape), float)
     return x.astype(np.float32).astype(float) if unit.dtype == "float" else x
+
+
+def _controller(own: Control, names: CNames, rng: np.random.Generator) -> Iterator[str]:
+    """Statements that take some samples of a controller, and compare what it remembers then."""
+    dtype, given = names.unit.dtype, given_of(own)
+    samples = [
+        {x.port.name: _example(x.port, names, rng, SIZES[0], REACH[3]) for x in given}
+        for _ in range(SAMPLES)
+    ]
+    with np.errstate(all="ignore"):
+        right, rounded = (_after(own, samples, real) for real in (np.float64, np.float32))
+    if not all(np.isfinite(x).all() for x in right.values()):
+        return
+    yield f"{names.own('controller')} law;"
+    yield f"{names.own('controller_begin')}(&law);"
+    for k, sample in enumerate(samples):
+        arguments = ["&law"]
+        for n, x in enumerate(given):
+            numbers = ", ".join(literal(y, dtype) for y in sample[x.port.name].ravel().tolist())
+            arguments.append(numbers if x.is_number else f"x{k}_{n}")
+            if not x.is_number:
+                yield f"const {dtype} x{k}_{n}[{x.port.size}] = {{{numbers}}};"
+        yield f"failures += {names.own('controller_step')}({', '.join(arguments)}) != 0;"
+    for name, values in right.items():
+        away = float(np.abs(values - rounded[name]).max(initial=0.0))
+        near = _tolerance(float(np.abs(values).max(initial=0.0)), away, names)
+        numbers = ", ".join(literal(x, dtype) for x in values.tolist())
+        yield f"const {dtype} {name}[{values.size}] = {{{numbers}}};"
+        what = f"controller after {SAMPLES} samples, {name}"
+        yield f'compare("{what}", law.{name}, {name}, {values.size}, {near:.3g});'
+
+
+def _after(own: Control, samples: Sequence[Mapping[str, FloatArray]], real: Any) -> dict[str, Any]:
+    """Forces and memory of a controller after some samples, in a precision."""
+    found: dict[str, Any] = {}
+    for k, sample in enumerate(samples):
+        program = (own.update if k else own.first).program
+        known: dict[str, Any] = {**sample, "t": k * own.h}
+        known |= {"applied": found.get("tau"), "state": found.get("memory")}
+        values = evaluate(program, *(known[x.name] for x in program.inputs), dtype=real)
+        outputs = {port.name: np.ravel(x) for port, x in zip(program.outputs, values, strict=True)}
+        found = {"tau": outputs["tau"], "memory": outputs["state"]}
+    return found
 
 
 def _begin(unit: Unit) -> tuple[FloatArray, FloatArray]:

@@ -24,6 +24,7 @@ from robodyn.simulation.control.compiled_controller import Code, CompiledControl
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
+    nested_controllers,
     recorded_entries,
     stateful,
 )
@@ -36,7 +37,7 @@ from robodyn.symbolic.scalar import Number, Scalar
 _traced: RobotCache[CompiledController] = RobotCache("traced controllers")
 
 #: Largest number of nodes of the equations of a controller with a state that is compiled; to
-#: compile more takes longer than it saves.
+#: compile more takes longer than it saves. Those that take long in Python have ``most_nodes``.
 MOST = 20_000
 
 
@@ -163,13 +164,14 @@ def _begun(controller: Any, trace: Trace) -> tuple[ControllerSample, Any, StateL
 
 def _called_with_symbols(robot: Robot, controller: Any, trace: Trace) -> CompiledController | None:
     own = stateful(controller)
-    trace.graph.most = MOST
+    most = max(getattr(x, "most_nodes", MOST) for x in nested_controllers(controller))
+    trace.graph.most = most
     _, state, layout = _begun(controller, trace)
     if not layout.size:
         trace.graph.most = None
     rows = layout.symbols(state)
     tau, after = _updated(own, trace, layout, trace.interval(steps_between))
-    if layout.size and len(trace.graph.op) > MOST:
+    if layout.size and len(trace.graph.op) > most:
         return None
     is_function = trace.forget_unneeded([*rows, *tau, *after])
     state_port, initial = Port("state", (layout.size,)), None

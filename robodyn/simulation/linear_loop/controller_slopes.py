@@ -51,11 +51,14 @@ _functions: weakref.WeakKeyDictionary[StateLayout, Function | None] = weakref.We
 def without_sampling(controller: Any) -> tuple[Any, float | None, float]:
     """A controller without the wrappers that say when it is called, and with which noise.
 
+    What it rounds, which has no slope, is exact: a controller that rounds has itself as ``exact``.
+
     Returns controller
     Returns period [s]: Of the outermost digital wrapper; ``None`` without one.
     Returns delay [s]: Of all of them.
     Raises SettingsError: If there are several periods.
     """
+    controller = getattr(controller, "exact", controller)
     inner = getattr(controller, INNER, None)
     if inner is None:
         return controller, None, 0.0

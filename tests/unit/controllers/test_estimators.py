@@ -73,16 +73,29 @@ def test_other_states_are_estimated_beside_those_of_the_robot(robot):
     A = np.block([[plain.A, plain.B], [np.zeros((1, 5))]])
     augmented = replace(
         plain, A=A, B=np.vstack([plain.B, [[0.0]]]), C=np.hstack([plain.C, np.zeros((2, 1))]),
-        states=(*plain.states, "torque:arm"),
+        states=(*plain.states, "force:arm"),
     )  # fmt: skip
     noise = [1e-9, 1e-9, 1e-6, 1e-6, 1e-7]
     found = rc.KalmanFilter(augmented, noise, 1e-7, dt=DT)
-    whole = rc.OutputFeedback(rc.LQR(robot, UP, effort=20.0, dt=DT), found)
+    law = rc.LQR(robot, UP, effort=20.0, dt=DT)
+    whole = rc.OutputFeedback(law, found)
     pushed = robot.with_(forces=[rd.Force(lambda q, v, t: [0.01], joint="arm")])
     run = rd.simulate(pushed, whole, q0=UP, duration=6.0, step=DT)
     assert np.abs(run.v[-1]).max() < 1e-3
     np.testing.assert_allclose(run.controller_state["velocity"][-1], run.v[-1], atol=1e-3)
     assert np.abs(run.controller_state["innovation"][-1]).max() < 1e-5
+    assert abs(run.controller_state["force:arm"][-1, 0] - 0.01) < 1e-4
+    assert abs(run.q[-1, 0]) > 1e-2  # the law leaves it where forces balance
+    cancelling = rc.OutputFeedback(law, found, compensate=True)
+    run = rd.simulate(pushed, cancelling, q0=UP, duration=6.0, step=DT)
+    assert np.abs(run.q[-1] - UP).max() < 1e-3
+    with pytest.raises(SettingsError, match="needs an estimator of unknown forces"):
+        rc.OutputFeedback(law, rc.KalmanFilter(plain, 1e-6, 1e-6, dt=DT), compensate=True)
+    other = rc.ExtendedKalmanFilter(
+        robot, ["encoders"], 1e-6, 1e-6, dt=DT, posture=UP, disturbances=["hinge"]
+    )
+    with pytest.raises(rd.ActuationError, match=r"cannot cancel 'force:hinge' .* at arm"):
+        rc.OutputFeedback(law, other, compensate=True)
 
 
 def test_what_does_not_fit_together(robot):
@@ -132,6 +145,20 @@ def test_it_is_pickled():
     kw = {"q0": UP + 0.01, "duration": 0.1, "step": DT}
     first, second = (rd.simulate(robot, x, **kw) for x in (whole, same))
     np.testing.assert_array_equal(first.q, second.q)
+
+
+def test_what_is_rounded_counts_as_exact_in_linear_models(robot):
+    law, known = rc.LQR(robot, UP, dt=DT), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
+    plain = rc.Sampled(rc.Saturated(rc.OutputFeedback(law, known), 1.0), DT)
+    inner = rc.OutputFeedback(law, known, quantum=[1e-3, 2e-3])
+    coarse = rc.Sampled(rc.Saturated(inner, 1.0, quantum=0.01), DT)
+    one, other = (rd.closed_loop_model(robot, x, UP) for x in (plain, coarse))
+    np.testing.assert_allclose(other.A, one.A, rtol=0, atol=1e-9)
+    assert one.stability == "stable"
+    with pytest.raises(ShapeError, match=r"quantum has shape \(3,\), expected one number or 2"):
+        rc.OutputFeedback(law, known, quantum=[1.0, 1.0, 1.0])
+    with pytest.raises(ShapeError, match=r"quantum is -1.0"):
+        rc.OutputFeedback(law, known, quantum=-1.0)
 
 
 def test_forces_of_a_converter(robot):

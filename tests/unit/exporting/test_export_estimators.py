@@ -12,7 +12,7 @@ import pytest
 from support.bundled import bundled
 from support.furuta import COUNTS, UP, by_pinocchio, encoders, furuta, upright
 from support.lqg_by_hand import ByHand, moved
-from test_export_c import library, pointers
+from test_export_c import STRICT, library, pointers
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -74,14 +74,10 @@ def test_a_pendulum_balances_by_counts_as_in_another_simulation(folder):
 @pytest.mark.slow
 def test_whole_counts_and_forces_of_a_converter(tmp_path):
     """What encoders round and a converter rounds is the same in code, in C and by hand."""
-    count = rd.Sensor(
-        lambda q, v, a: np.floor(q * UNIT + 0.5), joint=["arm", "hinge"], name="counts",
-        columns=["arm", "hinge"], units=["1"],
-    )  # fmt: skip
-    robot, rest, quantum = furuta([encoders(("arm", "hinge"), UNIT), count]), np.zeros(2), 0.15 / 64
+    robot, rest, quantum = furuta([encoders(("arm", "hinge"), UNIT)]), np.zeros(2), 0.15 / 64
     model = robot.linearize(UP, rest, rest, outputs=["encoders"])
     lqr = rc.LQR(robot, UP, STATE, EFFORT, dt=DT)
-    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT), ["counts"])
+    lqg = rc.OutputFeedback(lqr, rc.KalmanFilter(model, PROCESS, MEASUREMENT, dt=DT), quantum=1.0)
     law = rc.Saturated(lqg, 0.15, quantum=quantum)
     folder = rd.export(robot, ["control"], "c", tmp_path / "code", controller=law, step=DT)
     in_c, rates = InC(folder, "furuta", 2), by_pinocchio()
@@ -183,6 +179,26 @@ def test_a_controller_that_fails_stays_as_it_was(robot, folder):
     np.testing.assert_array_equal(in_c.memory, before)
 
 
+@pytest.mark.parametrize("dtype", ["double", "float"])
+def test_the_exported_test_finds_what_a_controller_forgets(robot, tmp_path, dtype):
+    options = {"controller": controller_of(robot), "step": DT, "dtype": dtype}
+    folder = rd.export(robot, ["control"], "c", tmp_path / "code", **options)
+    command = ["cc", *STRICT, "furuta.c", "test_furuta.c", "-o", "test", "-lm"]
+
+    def failed():
+        subprocess.run(command, check=True, cwd=folder)
+        return subprocess.run(["./test"], cwd=folder, check=False).returncode
+
+    assert failed() == 0
+    source = (folder / "furuta.c").read_text()
+    for line in ("controller->tau[i] = tau[i];", "controller->memory[i] = memory[i];"):
+        assert source.count(line) == 1
+        changed = source.replace(line, line.replace("[i];", "[i] / 2;"))
+        (folder / "furuta.c").write_text(changed)
+        assert failed() == 1
+
+
+@pytest.mark.slow
 def test_controllers_of_a_state_have_one_too(tmp_path):
     robot = bundled("double_pendulum")
     law = rc.Filtered(rc.GravityCompensation(robot), 20.0)
@@ -232,6 +248,7 @@ def test_names_that_become_the_same_have_places_of_their_own(tmp_path):
     assert library(folder).ODD_Q_B_C_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_an_extended_filter_in_c(tmp_path, dtype):
     """Without a warning, and as in the simulation, in single precision to its digits."""
