@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         InertiaError as InertiaError,
         MissingExtraError as MissingExtraError,
         PathError as PathError,
+        PlanError as PlanError,
         RobodynError as RobodynError,
         SettingsError as SettingsError,
         ShapeError as ShapeError,
@@ -124,6 +125,10 @@ if TYPE_CHECKING:
     from robodyn.simulation.simulate import rollout as rollout, simulate as simulate
     from robodyn.state_space import StateSpace as StateSpace
     from robodyn.studies.compare import Comparison as Comparison, compare as compare
+    from robodyn.studies.plan_motion import (
+        PlannedMotion as PlannedMotion,
+        plan_motion as plan_motion,
+    )
     from robodyn.studies.sweep import SweepTable as SweepTable, sweep as sweep
     from robodyn.symbolic.fourier_series import FourierSeries as FourierSeries
     from robodyn.symbolic.scalar import (
@@ -164,7 +169,7 @@ _HOMES = {
     "robodyn.equations.loops.rolling": "Rolling",
     "robodyn.errors": (
         "ActuationError AssemblyError BagError EquilibriumError IdentificationError ImpactError "
-        "InconsistentStateError InertiaError MissingExtraError PathError RobodynError "
+        "InconsistentStateError InertiaError MissingExtraError PathError PlanError RobodynError "
         "SettingsError ShapeError SimulationError SingularError SweepError TopologyError "
         "UndeterminedWrenchError UnknownNameError UrdfError"
     ),
@@ -195,6 +200,7 @@ _HOMES = {
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
+    "robodyn.studies.plan_motion": "PlannedMotion plan_motion",
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp floor log maximum minimum sign sin "
     "sinh sqrt tan tanh where",

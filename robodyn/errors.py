@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 
@@ -505,6 +506,29 @@ class PathError(RobodynError, ValueError):
 
     time: float | None = None
     joint: str = ""
+
+
+class PlanError(RobodynError, ArithmeticError):
+    """No motion was found that keeps all constraints.
+
+    Attributes
+    ----------
+    residuals : mapping of str to float
+        By how much each is missed.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("puma560")
+    >>> goal = {"joint1": 1.0}
+    >>> try:
+    ...     rd.plan_motion(robot, start=robot.neutral(), goal=goal, duration=0.01, nodes=5)
+    ... except rd.PlanError as error:
+    ...     print(max(error.residuals.values()) > 0.1)
+    True
+    """
+
+    residuals: Mapping[str, float] = MappingProxyType({})
 
 
 class IdentificationError(RobodynError, ValueError):

@@ -149,6 +149,17 @@ def with_symbols(mechanism: Mechanism, names: Mapping[str, str]) -> Mechanism:
     return mechanism
 
 
+def with_values(mechanism: Mechanism, values: Mapping[str, float]) -> Mechanism:
+    """A description in which numbers that have names are others, and plain ones."""
+
+    def number(x: Symbol) -> float:
+        found = x.of(values)
+        assert isinstance(found, float)
+        return float(found)
+
+    return _mapped(mechanism, number)
+
+
 def with_whole_symbols(before: Mechanism, after: Mechanism) -> Mechanism:
     """A changed description, in which names are left out that not all of their numbers kept.
 

@@ -552,6 +552,18 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "acceleration_for.limits": Row(True, w.truth),
         "velocity_for.limits": Row(True, w.truth),
         "velocity_for.damping": Row(1e-6, w.number),
+        "plan_motion.start": Row(
+            robot.neutral(), lambda good: ["abc", ANYTHING, [1j], [np.nan], 5]
+        ),
+        "plan_motion.goal": Row(None, lambda good: ["abc", ANYTHING, [1j], [np.nan], 5]),
+        "plan_motion.duration": Row(0.1, lambda good: ["abc", np.nan, 1j, ANYTHING, {}, [1, 2, 3]]),
+        "plan_motion.cost": Row("torque", lambda good: [5, ANYTHING, "nosuch", [1.0]]),
+        "plan_motion.constraints": Row((), lambda good: [5, ANYTHING, [1.0], ["abc"]]),
+        "plan_motion.parameters": Row(None, lambda good: [5, ANYTHING, "abc", {"nosuch": (0, 1)}]),
+        "plan_motion.nodes": Row(3, w.whole, needed=True),
+        "plan_motion.periodic": Row(False, w.truth),
+        "plan_motion.initial": Row(None, w.instance),
+        "plan_motion.tolerance": Row(None, w.number),
         "Task.target": Row(
             robot.neutral(), lambda good: ["abc", ANYTHING, [1j], [np.nan], [[1], 2]]
         ),
