@@ -222,6 +222,21 @@ def test_the_remedy_for_a_tilted_hinge_of_a_sarrus_linkage(number):
     assert verdict(made).fate == "misfit refused, the remedy works", made.what
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "seed", "fate"),
+    [
+        (7, 905, "misfit refused, the remedy works"),
+        (54, 905, "misfit told"),
+        (56, 905, "misfit told"),
+        (67, 904, "misfit told"),
+    ],
+)
+def test_tilted_hinges_of_a_bricard_linkage(number, seed, fate):
+    """Some close only where the search for the neutral posture finds it, some near flat ones."""
+    assert verdict(case(number, seed, role="misfit", name="bricard")).fate == fate
+
+
 def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
     right(60173, **MISFIT)
 

@@ -196,7 +196,8 @@ class LoopGeometry:
             if not 0 < rank == rows.shape[1]:
                 return None
             values = np.linalg.svd(rows, compute_uv=False)
-            return StiffLoops(tuple(names), rank, float(values[rank - 1] / values[0]))
+            closed_by = [shown[name] for name in names]
+            return StiffLoops(tuple(closed_by), rank, float(values[rank - 1] / values[0]))
 
         def is_held(name: str) -> bool:
             joints = self.frames.on_loop(name)
@@ -207,7 +208,8 @@ class LoopGeometry:
                 moved[self.model.joints[joint.name].v] = True
             return bool(still[moved].all())
 
-        held = [cut.name for cut in self.model.tree.cuts if is_held(cut.name)]
+        shown = {x.name: getattr(x, "rejoins", None) or x.name for x in self.model.tree.cuts}
+        held = [name for name in shown if is_held(name)]
         return of(held) or of([name for name in held if of([name])])
 
     def _stiff_by(self, q: Array, tolerance: float, least: float = 0.0) -> bool:

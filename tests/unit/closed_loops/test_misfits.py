@@ -80,6 +80,14 @@ def test_what_moves_is_not_told():
     assert told(robot_of(bars("four", FOUR, 0.0)))[1] == []
 
 
+def test_a_joint_with_a_motor_that_closes_a_loop_goes_by_its_name():
+    """A weld closes the loop in its place."""
+    links, joints, loop = bars("tri", THREE, 0.0)
+    robot, said = told(robot_of((links, joints, loop)), actuators={loop.name: rd.Actuator()})
+    assert robot.dof == 0
+    assert f"{STIFF} that 'tri_end' closes" in said[0]
+
+
 def turned(q, t):
     c, s = rd.cos(0.3 * t), rd.sin(0.3 * t)
     return [[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
