@@ -19,7 +19,7 @@ KNOWN = {
         "pybullet is not installed",  # it has no wheels for Python 3.12 and newer
         "mpi4py is not installed",  # its wheels are of Linux on x86-64
         "could not import '(jax|torch)'",  # they are installed for the report "interop"
-        "could not import '(pydrake|roboticstoolbox)'",  # for the report "peers"
+        "could not import '(pydrake|roboticstoolbox|newton)'",  # for the report "peers"
     ),
     #: What compares with other programs: they need newer versions of numpy, and run in main.
     "elsewhere": (

@@ -114,7 +114,16 @@ class CommandedJoints:
         return found
 
     def refuse_without_coordinates(self, rows: Iterable[int]) -> None:
-        """Refuse to drive joints of motors that follow others. Raises `ActuationError`."""
+        """Refuse to drive windings, and joints of motors that follow others.
+
+        Raises ActuationError.
+        """
+        windings = {x.winding for x in self._robot.model.setup.windings}
+        if wound := [self.names[row] for row in rows if self.names[row] in windings]:
+            raise rd.ActuationError(
+                f"{', '.join(wound)} of {self._robot.name!r} are windings of motors and take "
+                "voltages alone, as efforts [V]"
+            )
         wrong = [self.names[row] for row in rows if self._elsewhere[row]]
         if wrong:
             tree = ", or load it with coordinates='tree'" * (self._robot.coordinates != "tree")

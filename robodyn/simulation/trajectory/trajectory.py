@@ -517,7 +517,8 @@ class Trajectory:
         ------
         MissingExtraError, MissingFileError, FileError
         ShapeError
-            For other endings, and for a CSV or a bag of several motions at once.
+            For other endings, for a CSV or a bag of several motions at once, and for samples that
+            run back in time.
         """
         trajectory_files.save(path, self._fields(), self._table)
 

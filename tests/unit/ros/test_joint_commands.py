@@ -370,3 +370,18 @@ def test_a_stream_of_positions_moves_a_closed_linkage_along_it():
         assert np.abs(made.robot.loop_residual(made.q)).max() < 1e-9
     np.testing.assert_allclose(made.q[made.commanded.coordinates], start + 0.02, atol=1e-4)
     assert said == []
+
+
+def test_windings_take_voltages_alone():
+    motor = rd.Motor(0.06, 0.35, inductance=4e-4, voltage=48.0)
+    gear = rd.Actuator(60.0, 1e-4, motor=motor, command="voltage")
+    made, _ = engine(rd.load("double_pendulum", actuators={"shoulder": gear}))
+    (winding,) = made.joints
+    for field in ("position", "velocity"):
+        with pytest.raises(rd.ActuationError, match="windings of motors and take voltages alone"):
+            obey(made, [winding], **{field: [0.1]})
+    with pytest.raises(rd.ActuationError, match="take voltages alone"):
+        made.follow(TrajectoryContent((winding,), (TrajectoryPoint(1.0, (0.1,)),)))
+    obey(made, [winding], effort=[24.0])
+    made.advance(20)
+    assert made.v[made.robot.joints[winding].v] > 10.0  # the current [A]

@@ -19,7 +19,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.files import archive, recording, table
 from robodyn.simulation.trajectory.files.moved_robot import differences, facts
-from robodyn.simulation.trajectory.files.validity import check_contents
+from robodyn.simulation.trajectory.files.validity import check_contents, check_order
 from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, not_in_columns
 from robodyn.tolerances import SAME_ACCELERATIONS, SAME_ENERGY
 
@@ -33,6 +33,7 @@ Fields = Mapping[str, Any]
 def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields]) -> None:
     """Write a motion; see `Trajectory.save`. ``rows`` returns its fields for tables and bags."""
     target = as_path("path", path)
+    check_order(target.name, fields["t"])
     fields = rows() if target.suffix in (".mcap", ".csv") else fields
     if target.suffix == ".mcap":
         from robodyn.bags import write_motion

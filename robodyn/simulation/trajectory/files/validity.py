@@ -56,13 +56,9 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
             f"{file} holds no motion: {field} {what}", name=field, given=fields.get(field)
         )
 
-    t = np.atleast_1d(fields["t"])  # one state has no axis of samples
-    if not np.isfinite(t).all():
+    if not np.isfinite(t := np.atleast_1d(fields["t"])).all():
         refuse("t", f"is {_first(t, ~np.isfinite(t))}")
-    back = np.flatnonzero(np.diff(t) < 0.0)
-    if len(back):
-        k = int(back[0])
-        refuse("t", f"runs back, from {t[k]:.6g} s to {t[k + 1]:.6g} s at sample {k + 1}")
+    check_order(file, t)
     over = _over(fields["q"], fields["v"])
     for name in ("q", "v", "a", "tau"):
         x = fields[name]
@@ -79,6 +75,18 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     driven = fields.get("driven", ())
     if len({*driven}) < len(driven) or not {*driven} <= {*range(width)}:
         refuse("driven", f"is {driven!r}, expected columns of v: 0 to {width - 1}")
+
+
+def check_order(file: str, t: FloatArray) -> None:
+    """Refuse samples that run back in time, of a file that is read or to be written.
+
+    Raises ShapeError.
+    """
+    back = np.flatnonzero(np.diff(np.atleast_1d(t)) < 0.0)  # one state has no axis of samples
+    if len(back):
+        k = int(back[0])
+        why = f"t runs back, from {t[k]:.6g} s to {t[k + 1]:.6g} s at sample {k + 1}"
+        raise ShapeError(f"{file} holds no motion: {why}", name="t", given=t)
 
 
 def _over(q: FloatArray, v: FloatArray) -> Any:

@@ -271,3 +271,12 @@ def test_motions_of_a_rollout_may_end_before_the_others(tmp_path):
     fields["q"][8, 1] = fields["v"][8, 1] = 0.0
     with pytest.raises(rd.ShapeError, match=r"q is nan at sample 6, place \(1, 0\)"):
         check_contents("run", {"t": run.t, **fields})
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv", "mcap"])
+def test_samples_that_run_back_are_not_written(tmp_path, ending):
+    """No file of them could be read."""
+    run = rd.simulate(rd.load("double_pendulum"), duration=0.01)
+    with pytest.raises(rd.ShapeError, match=rf"run\.{ending} holds no motion: t runs back"):
+        run[::-1].save(tmp_path / f"run.{ending}")
+    assert not [*tmp_path.iterdir()]
