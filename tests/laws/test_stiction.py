@@ -221,6 +221,11 @@ def test_what_sticks_and_slides_in_a_falling_arm_obeys_coulomb():
         slides = speed != 0.0
         np.testing.assert_array_equal(force[slides], -most * np.sign(speed[slides]))
     assert abs(run.audit.unexplained).max() < 1e-6 * run.audit.exchanged
+    for integrator in ("adaptive", "implicit"):
+        other = moved(robot, q0=run.q[0], v0=v, step=5e-3, integrator=integrator, tolerance=1e-10)
+        assert [name for name, _ in told(other)] == [name for name, _ in told(run)]
+        np.testing.assert_allclose(*([at for _, at in told(x)] for x in (other, run)), atol=1e-7)
+        np.testing.assert_allclose(other.q[-1], run.q[-1], atol=1e-7)
     smooth = rd.simulate(
         robot.with_(friction_speed=1e-6), q0=run.q[0], v0=v, integrator="implicit",
         tolerance=1e-9, limits="ignore",
@@ -251,6 +256,29 @@ def test_a_four_bar_is_held_by_all_its_joints_together(coordinates):
             work = sum(forces[name] * ratio for name, ratio in ratios.items())
             np.testing.assert_allclose(work, -part * most, rtol=1e-9)
         assert all((abs(x) <= 0.02 * (1 + 1e-9)).all() for x in forces.values())
+    with pytest.raises(SettingsError, match="how its joints share friction"):
+        run.joint_wrenches()
+
+
+def test_a_driven_linkage_rubs_against_its_drive():
+    """In the driven joint, in one that follows from it alone, and in those that may stick."""
+    robot = rubbing("five_bar", 0.1)
+    q = robot.assemble(robot.neutral())
+    drive = robot.joint_names[0]
+
+    def path(t):
+        x, w = 0.3 * math.sin(3 * t) ** 2, 6.0
+        return q[0] + x, 0.9 * math.sin(w * t), 5.4 * math.cos(w * t)
+
+    run = moved(robot, q0=q, duration=0.8, step=1e-3, controlled={drive: path})
+    still = moved(
+        rubbing("five_bar", 0.0), q0=q, duration=0.05, step=1e-3, controlled={drive: path}
+    )
+    assert not still.events
+    np.testing.assert_allclose(
+        run.friction_forces[drive][1:], -0.1 * np.sign(run.v[1:, 0]), atol=1e-12
+    )
+    assert abs(run.audit.unexplained).max() < 1e-5 * run.audit.exchanged
 
 
 def test_complementarity_of_bounded_forces():

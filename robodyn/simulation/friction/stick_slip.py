@@ -70,7 +70,7 @@ class StickSlip:
         self._forces: Callable[..., FloatArray] | None = None
         if self.holds_by_code:
             self._forces = robot.function("inverse_dynamics")
-        self._standing, self.any_sticks, self._any_stands = ~self.sticks, False, True
+        self._set(self.way, self.sticks)
         self._fixed = found.directions(robot, robot.neutral()) if (found.speed >= 0).all() else None
 
     def _set(self, way: FloatArray, sticks: Any) -> None:
@@ -78,6 +78,8 @@ class StickSlip:
         self.way, self.sticks = way, sticks
         self._standing = (way == 0.0) & ~sticks
         self.any_sticks, self._any_stands = bool(sticks.any()), bool(self._standing.any())
+        left = np.where(sticks, 1.0 + BREAKAWAY, 0.0), np.where(sticks, -1.0 / self.static, way)
+        self._of_margins = left
         self.sliding[0] = -way * self.force
         if self.holds_by_code:
             self.moves[self._all.speed] = ~sticks
@@ -182,10 +184,10 @@ class StickSlip:
         that is left; of a driven joint that stands still, whether it does.
         """
         s = self._all.speeds(self.robot, q, v)
-        margins = self.way * s
+        first, slope = self._of_margins
         if self.any_sticks:
-            left = (1.0 + BREAKAWAY) - np.abs(holding) / self.static
-            margins = np.where(self.sticks, left, margins)
+            s = np.where(self.sticks, np.abs(holding), s)
+        margins = first + slope * s
         if self._any_stands:
             margins = np.where(self._standing, np.where(s == 0.0, 1.0, -1.0), margins)
         return np.asarray(margins)
@@ -243,7 +245,8 @@ class StickSlip:
                 way[back], slips[back], returned[back] = 0.0, False, True
             else:
                 break
-        way[dead] = np.sign(rates[dead])
+        turns = dead & (still | over) & ~self._follows
+        way[turns] = np.sign(rates[turns])
         self._set(way, rest & ~slips)
         self.stands = self._nothing_moves(q, v, jumps[self.sticks], base)
         return v

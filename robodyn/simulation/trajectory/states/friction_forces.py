@@ -29,13 +29,18 @@ def friction_forces(samples: Samples) -> FloatArray:
     way = _ways(x, W, s, found.speed >= 0)
     still, falling = way == 0.0, x.friction.falling(found.joints, repr(x.robot.name), s)
     forces = -found.force * (1.0 + falling) * way
-    missing = x.a - _accelerations(x, np.einsum("mk,mkn->mn", forces - smooth, W))
+    still &= ~np.isin(found.speed, x.driven)  # nobody knows what helps the drive of a joint at rest
+    rows: Any = np.flatnonzero(still.any(axis=1))
+    if not len(rows):
+        return np.asarray(forces)
+    x, W, still = x[rows], W[rows], still[rows]
+    missing = x.a - _accelerations(x, np.einsum("mk,mkn->mn", (forces - smooth)[rows], W))
     static = found.force * (1.0 + x.friction.of(found.joints, repr(x.robot.name))[0])
     unknown: dict[str, None] = {}
     for pattern in np.unique(still, axis=0):
         if pattern.any():
             at: Any = np.flatnonzero((still == pattern).all(axis=1))
-            forces[np.ix_(at, pattern)], sure = _holding(
+            forces[np.ix_(rows[at], pattern)], sure = _holding(
                 x[at], W[at][:, pattern], missing[at], static[pattern]
             )
             if not sure:
