@@ -20,14 +20,14 @@ def friction_forces(samples: Samples) -> FloatArray:
 
     What slides has the friction of its law; that of what sticks follows from the accelerations.
     """
-    x, found = samples, resistances_of(samples.robot)
+    x, law, found = samples, samples.friction, resistances_of(samples.robot)
     s = found.speeds(x.robot, x.q, x.v)
     smooth = -found.force * s / np.hypot(s, found.smooth)
-    if x.friction is None:
+    if law is None:
         return np.asarray(smooth)
     W = np.asarray(found.directions(x.robot, x.q))
     way = _ways(x, W, s, found.speed >= 0)
-    still, falling = way == 0.0, x.friction.falling(found.joints, repr(x.robot.name), s)
+    still, falling = way == 0.0, law.falling(found.joints, repr(x.robot.name), s)
     forces = -found.force * (1.0 + falling) * way
     still &= ~np.isin(found.speed, x.driven)  # nobody knows what helps the drive of a joint at rest
     rows: Any = np.flatnonzero(still.any(axis=1))
@@ -35,7 +35,7 @@ def friction_forces(samples: Samples) -> FloatArray:
         return np.asarray(forces)
     x, W, still = x[rows], W[rows], still[rows]
     missing = x.a - _accelerations(x, np.einsum("mk,mkn->mn", (forces - smooth)[rows], W))
-    static = found.force * (1.0 + x.friction.of(found.joints, repr(x.robot.name))[0])
+    static = found.force * (1.0 + law.of(found.joints, repr(x.robot.name))[0])
     unknown: dict[str, None] = {}
     for pattern in np.unique(still, axis=0):
         if pattern.any():
