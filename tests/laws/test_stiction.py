@@ -35,13 +35,15 @@ def sliders(*joints, kind="prismatic", at=(0, 0, 0), **options):
     return rd.load(f'<robot name="sliders">{"".join(parts)}</robot>', **options)
 
 
-def rubbing(name, friction, **options):
-    """A bundled linkage, all of whose joints have dry friction and nothing else."""
+def rubbing(name, friction, only="", **options):
+    """A bundled linkage, all of whose joints, or one, have dry friction and nothing else."""
     text = (Path(rd.__file__).parent / f"urdf/robots/{name}.urdf").read_text()
     text = re.sub(r"<(dynamics|motor)[^>]*/>", "", text)
 
     def rub(found):
         joint = found.group(0)
+        if f'name="{only}' not in joint:
+            return joint
         own = f'<dynamics damping="0" friction="{friction}"/></joint>'
         return joint if 'type="fixed"' in joint else joint.replace("</joint>", own)
 
@@ -261,6 +263,48 @@ def test_a_four_bar_is_held_by_all_its_joints_together(coordinates):
         assert all((abs(x) <= 0.02 * (1 + 1e-9)).all() for x in forces.values())
     with pytest.raises(SettingsError, match="how its joints share friction"):
         run.joint_wrenches()
+
+
+@pytest.mark.slow
+def test_a_four_bar_that_swings_is_the_same_in_all_coordinates():
+    """Through dead centres, where joints turn back while all move, and until friction holds it."""
+    runs = []
+    for coordinates in ("tree", "minimal"):
+        robot = rubbing("four_bar", 0.05, coordinates=coordinates)
+        q, v = robot.neutral(), np.array([8.0])
+        if robot.nc:
+            v = robot.consistent_velocity(q, [8.0, 0, 0], hold=["crank_drive"])
+        run = moved(robot, q0=q, v0=v, duration=6.0, step=2e-3)
+        assert abs(run.audit.unexplained).max() < 1e-6 * run.audit.exchanged
+        runs.append((run["crank_drive"].q, told(run)))
+        crank, rocker = (np.sign(run[name].v) for name in ("crank_drive", "rocker_pivot"))
+        turned = np.diff(rocker) != 0.0
+        assert (turned & (crank[1:] == crank[:-1])).any(), "a dead centre"
+    (tree, in_tree), (minimal, in_minimal) = runs
+    assert [name for name, _ in in_tree] == [name for name, _ in in_minimal] != []
+    np.testing.assert_allclose(tree[-1], minimal[-1], atol=1e-5)
+    assert tree[-1] == tree[-2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+@pytest.mark.parametrize("sticks", ["left_drive", "right_elbow"])
+def test_much_friction_in_one_joint_of_a_linkage_locks_it(sticks, coordinates):
+    """It moves as one whose joint is locked, and friction is the torque that locking takes."""
+    robot = rubbing("five_bar", 50.0, only=sticks, coordinates=coordinates)
+    q = robot.assemble(robot.neutral()) if robot.nc else robot.neutral()
+    run = moved(robot, q0=q, duration=0.2, step=1e-3)
+    assert told(run) == [(f"{sticks} sticks", 0.0)]
+    assert abs(run.v).max() > 0.1
+    np.testing.assert_allclose(run[sticks].q, run[sticks].q[0], atol=1e-9)
+    assert abs(run.audit.dissipated).max() < 1e-7 * run.audit.exchanged
+    if sticks not in robot.joint_names:
+        return
+    assert (run[sticks].q == run[sticks].q[0]).all()
+    assert not run[sticks].v.any()
+    held = moved(robot, q0=q, duration=0.2, step=1e-3, locked=[sticks], friction="smooth")
+    np.testing.assert_allclose(run.q, held.q, atol=1e-8)
+    np.testing.assert_allclose(run.friction_forces[sticks], held[sticks].tau, atol=1e-6)
 
 
 @pytest.mark.slow

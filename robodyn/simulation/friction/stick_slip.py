@@ -89,6 +89,13 @@ class StickSlip:
         """Whether functions of the robot compute the dynamics of the present mode."""
         return self.holds_by_code or not self.any_sticks
 
+    @property
+    def moving(self) -> Any:
+        """Which speeds of the robot do not stick, shape (nv,), bool."""
+        found, own = np.ones(self.robot.nv, bool), self._all.speed[self.sticks]
+        found[own[own >= 0]] = False
+        return found
+
     # -- forces ------------------------------------------------------------------------------------
 
     def directions(self, q: FloatArray) -> FloatArray:
