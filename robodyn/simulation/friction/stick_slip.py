@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.impacts.complementarity import bounded
+from robodyn.impacts.complementarity import bounded, evenly_shared
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.friction.dry_friction import DryFriction
@@ -63,6 +63,7 @@ class StickSlip:
         self.driven = tuple(driven)
         self._follows = np.isin(found.speed, self.driven)
         self.way, self.sticks, self.stands = np.zeros(n), np.zeros(n, bool), False
+        self._shared = False  # more stick than it takes
         self.holds_by_code = found.of_speeds and not robot.nc
         self.sliding, self.moves = np.zeros((3, n)), np.ones(robot.nv)
         self.sliding[1:] = np.where(self._fall > 0.0, self._excess, 0.0), self._fall
@@ -136,7 +137,10 @@ class StickSlip:
         if self.any_sticks:
             W = self.directions(q)[self.sticks]
             A = self._mobility(q, W, base, driven) @ W.T
-            holding[self.sticks] = _solved(A, -(W @ a + self._turning(q, v)[self.sticks]))
+            b = W @ a + self._turning(q, v)[self.sticks]
+            several = self._shared
+            held = evenly_shared(A, b, self.static[self.sticks]) if several else _solved(A, -b)
+            holding[self.sticks] = held
             more = holding[self.sticks] @ W
             a, forces = plain(tau + more)
             own = self._all.speed[self.sticks]
@@ -255,7 +259,9 @@ class StickSlip:
         turns = dead & (still | over) & ~self._follows
         way[turns] = np.sign(rates[turns])
         self._set(way, rest & ~slips)
-        self.stands = self._nothing_moves(q, v, jumps[self.sticks], base)
+        held = jumps[self.sticks]
+        self._shared = not self.holds_by_code and len(held) > 0 and _rank(held) < len(held)
+        self.stands = self._nothing_moves(q, v, held, base)
         return v
 
     def _settled_as_expected(

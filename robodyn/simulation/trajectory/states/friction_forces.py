@@ -9,10 +9,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import SingularWarning
-from robodyn.impacts.complementarity import bounded
+from robodyn.impacts.complementarity import evenly_shared
 from robodyn.simulation.friction.resistances import resistances_of
 from robodyn.simulation.trajectory.states.samples import Samples
-from robodyn.tolerances import COMPLEMENTARITY_ZERO, STICKING_RANK, STICKING_SPEED
+from robodyn.tolerances import STICKING_RANK, STICKING_SPEED
 
 
 def friction_forces(samples: Samples) -> FloatArray:
@@ -97,5 +97,4 @@ def _holding(
     size = np.abs(A).max(axis=(1, 2), initial=0.0)
     if (np.linalg.matrix_rank(A, tol=STICKING_RANK * size, hermitian=True) == W.shape[1]).all():
         return np.linalg.solve(A, b[..., None])[..., 0], True
-    limits = static * (1.0 + COMPLEMENTARITY_ZERO)
-    return np.array([bounded(*one, limits) for one in zip(A, -b, strict=True)]), False
+    return np.array([evenly_shared(*one, static) for one in zip(A, -b, strict=True)]), False
