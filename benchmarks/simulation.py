@@ -19,6 +19,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,8 @@ WORK = 400_000
 #: Goals: so many times the speed of MuJoCo's loop, and of its rollout, at least; a step above a
 #: controller in Python at most so long [us]; a rollout at most so many times its kernels.
 LOOP, ROLLOUT, ABOVE, KERNELS = 15.0, 40.0, 4.0, 1.3
+#: Joints that stick and slide take at most so many times as long as smooth friction.
+EXACT = 5.0
 INTEGRATORS = {
     "rk4": (mujoco.mjtIntegrator.mjINT_RK4, 4),
     "euler": (mujoco.mjtIntegrator.mjINT_EULER, 1),
@@ -145,6 +148,34 @@ def one_at_a_time(cases: list[Case], seconds: tuple[float, ...], times: int) -> 
     return lines
 
 
+# -- joints that stick ----------------------------------------------------------------------------
+
+
+def sticking(times: int) -> list[str]:
+    """A table of a second of an arm that swings until its joints stick, some of them again."""
+    robot, steps = rd.load("arm7"), 1000
+    v = np.array([0.05, 0.1, -0.2, 0.02, 0.5, 0.7, -0.3])
+    head = ["changes of mode", "smooth [ms]", "exact [ms]", "times as long"]
+    lines = [
+        f"Joints of arm7 that stick and slide, {steps} steps (goal: {EXACT:g} times as long as "
+        "smooth friction with a dozen changes of mode)",
+        "",
+        row(*head),
+        row(*["---"] * len(head)),
+    ]
+    for g in (0.0, 0.05, 9.81):
+        swinging, q = robot.with_(gravity=(0, 0, -g)), np.array([0, 0.3, 0, 0.6, 0.2, -0.4, 0.1])
+        options = {"q0": q, "v0": v, "duration": steps * STEP, "step": STEP, "limits": "ignore"}
+        moved = partial(rd.simulate, swinging, **options)
+        laws = ("smooth", "exact")
+        found = least({law: partial(moved, friction=law) for law in laws}, times)
+        events = moved(friction="exact").events
+        smooth, exact = (1e3 * found[x] for x in ("smooth", "exact"))
+        ratio = f"{exact / smooth:.1f}"
+        lines.append(row(str(len(events)), f"{smooth:.2f}", f"{exact:.2f}", ratio))
+    return lines
+
+
 # -- many motions ---------------------------------------------------------------------------------
 
 
@@ -222,6 +253,7 @@ def main() -> None:
           f"MuJoCo {mujoco.__version__}\n")  # fmt: skip
     seconds = (1.0,) if quick else (1.0, 10.0)
     print("\n".join(one_at_a_time(cases, seconds, 3 if quick else 10)), end="\n\n")
+    print("\n".join(sticking(3 if quick else 20)), end="\n\n")
     counts = COUNTS[::3] if quick else COUNTS
     print("\n".join(many_at_once(cases, counts, 2 if quick else 5)))
 

@@ -117,3 +117,35 @@ def bounded(A: Array, b: Array, most: Array) -> Array:
             break
         side[inwards.argmax()] = 0
     return p
+
+
+def evenly_shared(A: Array, b: Array, most: Array) -> Array:
+    """Forces that bring ``A p + b`` to zero, the largest of ``|p| / most`` as small as can be.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric, not negative; it may be singular, with ``b`` in its range.
+    b, most : ndarray, shape (n,)
+
+    Returns
+    -------
+    p : ndarray, shape (n,)
+
+    Notes
+    -----
+    Bounds ``x most`` that are too narrow leave rates ``y = A p + b``, against which all forces
+    stand; ``x`` has to be the power of what they resist over ``most |y|`` at least. Bounds that are
+    made so wide again and again reach the least ones in a few steps, as forces are linear in them
+    while the same ones are at their bounds.
+    """
+    freely = np.linalg.lstsq(A, -b, rcond=COMPLEMENTARITY_ZERO)[0]
+    p, y, x = np.zeros(len(b)), b, 0.0
+    least = COMPLEMENTARITY_ZERO * np.abs(b).max(initial=0.0)
+    for _ in range(10 * len(b) + 10):
+        if not np.abs(y).max(initial=0.0) > least:
+            break
+        x += (p - freely) @ y / (most @ np.abs(y))
+        p = bounded(A, b, x * most)
+        y = A @ p + b
+    return p

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 
 import robodyn as rd
 from robodyn.errors import SettingsError, SingularWarning, UnknownNameError
-from robodyn.impacts.complementarity import bounded
+from robodyn.impacts.complementarity import bounded, evenly_shared
 
 G, M, F = 9.81, 2.0, 3.0
 
@@ -35,13 +35,15 @@ def sliders(*joints, kind="prismatic", at=(0, 0, 0), **options):
     return rd.load(f'<robot name="sliders">{"".join(parts)}</robot>', **options)
 
 
-def rubbing(name, friction, **options):
-    """A bundled linkage, all of whose joints have dry friction and nothing else."""
+def rubbing(name, friction, only="", **options):
+    """A bundled linkage, all of whose joints, or one, have dry friction and nothing else."""
     text = (Path(rd.__file__).parent / f"urdf/robots/{name}.urdf").read_text()
     text = re.sub(r"<(dynamics|motor)[^>]*/>", "", text)
 
     def rub(found):
         joint = found.group(0)
+        if f'name="{only}' not in joint:
+            return joint
         own = f'<dynamics damping="0" friction="{friction}"/></joint>'
         return joint if 'type="fixed"' in joint else joint.replace("</joint>", own)
 
@@ -105,11 +107,12 @@ def on_belt(law, speed=0.1, stiffness=50.0, **options):
         return {"block": [-stiffness * (q[0] + q[1]), 0, 0, 0, 0, 0]}
 
     path = {"belt": lambda t: (speed * t, speed, 0.0)}
-    options = {"duration": 5.0, "step": 2e-3, **options}
+    options = {"duration": 4.0, "step": 4e-3, **options}
     start = {"q0": [0.0, 0.0], "v0": [speed, 0.0]}
     return moved(belt, controlled=path, wrenches=spring, friction=law, **start, **options)
 
 
+@pytest.mark.slow
 def test_the_period_of_a_block_on_a_belt():
     """It sticks up to static friction of the spring, then swings about kinetic friction."""
     run = on_belt(rd.DryFriction(static=1.5))
@@ -119,15 +122,16 @@ def test_the_period_of_a_block_on_a_belt():
     first, *others = np.array([at for _, at in told(run)[1:]])
     assert first == pytest.approx(1.5 * F / 50.0 / 0.1, rel=1e-10)
     wanted = np.resize([slides, sticks], len(others))
-    np.testing.assert_allclose(np.diff([first, *others]), wanted, rtol=1e-8)
-    assert len(others) >= 5
-    assert abs(run.audit.unexplained).max() < 1e-9
+    np.testing.assert_allclose(np.diff([first, *others]), wanted, rtol=1e-7)
+    assert len(others) >= 4
+    assert abs(run.audit.unexplained).max() < 1e-7
 
 
-def test_stribecks_fall_is_that_of_its_law():
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_stribecks_fall_is_that_of_its_law(base):
     """Sliding to rest against an independent integration of the scalar equation."""
     law = rd.DryFriction(static={"block": 1.8}, stribeck_speed={"block": 0.4})
-    run = moved(BLOCK, v0=[1.0], step=1e-3, friction=law)
+    run = moved(BLOCK.with_(base=base), v0=[1.0], step=1e-3, friction=law)
 
     def slope(t, x):
         return [-F / M * (1.0 + 0.8 * math.exp(-((x[0] / 0.4) ** 2)))]
@@ -199,6 +203,7 @@ def test_a_pendulum_swings_into_the_friction_band():
     assert abs(run.audit.unexplained).max() < 1e-8 * run.audit.exchanged
 
 
+@pytest.mark.slow
 def test_an_arm_without_torque_stays_where_friction_holds_it():
     robot = rd.load("arm7")
     q = np.array([0.3, 0.02, -0.2, 0.01, 0.4, 0.01, 0.2])  # nearly upright
@@ -209,6 +214,7 @@ def test_an_arm_without_torque_stays_where_friction_holds_it():
         np.testing.assert_allclose(force, weight[robot.joints[name].v][0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_what_sticks_and_slides_in_a_falling_arm_obeys_coulomb():
     robot = rd.load("arm7")
     v = [0.05, 0.1, -0.2, 0.02, 0.5, 0.7, -0.3]
@@ -221,6 +227,11 @@ def test_what_sticks_and_slides_in_a_falling_arm_obeys_coulomb():
         slides = speed != 0.0
         np.testing.assert_array_equal(force[slides], -most * np.sign(speed[slides]))
     assert abs(run.audit.unexplained).max() < 1e-6 * run.audit.exchanged
+    for integrator in ("adaptive", "implicit"):
+        other = moved(robot, q0=run.q[0], v0=v, step=5e-3, integrator=integrator, tolerance=1e-10)
+        assert [name for name, _ in told(other)] == [name for name, _ in told(run)]
+        np.testing.assert_allclose(*([at for _, at in told(x)] for x in (other, run)), atol=1e-7)
+        np.testing.assert_allclose(other.q[-1], run.q[-1], atol=1e-7)
     smooth = rd.simulate(
         robot.with_(friction_speed=1e-6), q0=run.q[0], v0=v, integrator="implicit",
         tolerance=1e-9, limits="ignore",
@@ -239,18 +250,81 @@ def test_a_four_bar_is_held_by_all_its_joints_together(coordinates):
     assert len(ratios) == 4
     most = 0.02 * sum(map(abs, ratios.values()))
     weight = float(robot.gravity_forces(q) @ v / v[0])
-    for part in (-0.99, 0.99, 1.01):
+    law = rd.DryFriction(static=1.5)
+    for part in (-0.999, 0.999, 1.001):
         torque = np.zeros(robot.nv)
-        torque[0] = weight + part * most
-        run = moved(robot, lambda t, q, v, torque=torque: torque, q0=q, duration=0.02)
+        torque[0] = weight + 1.5 * part * most
+        run = moved(robot, lambda t, q, v, torque=torque: torque, q0=q, duration=0.02, friction=law)
         assert stands(run, run.q[0]) == (abs(part) < 1.0)
         told = pytest.warns(SingularWarning, match="not determined: ")
         with told if abs(part) < 1.0 else contextlib.nullcontext():
             forces = run.friction_forces
         if abs(part) < 1.0:
             work = sum(forces[name] * ratio for name, ratio in ratios.items())
-            np.testing.assert_allclose(work, -part * most, rtol=1e-9)
-        assert all((abs(x) <= 0.02 * (1 + 1e-9)).all() for x in forces.values())
+            np.testing.assert_allclose(work, -1.5 * part * most, rtol=1e-9)
+        assert all((abs(x) <= 0.03 * (1 + 1e-9)).all() for x in forces.values())
+    with pytest.raises(SettingsError, match="how its joints share friction"):
+        run.joint_wrenches()
+
+
+@pytest.mark.slow
+def test_a_four_bar_that_swings_is_the_same_in_all_coordinates():
+    """Through dead centres, where joints turn back while all move, and until friction holds it."""
+    runs = []
+    for coordinates in ("tree", "minimal"):
+        robot = rubbing("four_bar", 0.05, coordinates=coordinates)
+        q, v = robot.neutral(), np.array([8.0])
+        if robot.nc:
+            v = robot.consistent_velocity(q, [8.0, 0, 0], hold=["crank_drive"])
+        run = moved(robot, q0=q, v0=v, duration=6.0, step=2e-3)
+        assert abs(run.audit.unexplained).max() < 1e-6 * run.audit.exchanged
+        runs.append((run["crank_drive"].q, told(run)))
+        crank, rocker = (np.sign(run[name].v) for name in ("crank_drive", "rocker_pivot"))
+        turned = np.diff(rocker) != 0.0
+        assert (turned & (crank[1:] == crank[:-1])).any(), "a dead centre"
+    (tree, in_tree), (minimal, in_minimal) = runs
+    assert [name for name, _ in in_tree] == [name for name, _ in in_minimal] != []
+    np.testing.assert_allclose(tree[-1], minimal[-1], atol=1e-5)
+    assert tree[-1] == tree[-2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+@pytest.mark.parametrize("sticks", ["left_drive", "right_elbow"])
+def test_much_friction_in_one_joint_of_a_linkage_locks_it(sticks, coordinates):
+    """It moves as one whose joint is locked, and friction is the torque that locking takes."""
+    robot = rubbing("five_bar", 50.0, only=sticks, coordinates=coordinates)
+    q = robot.assemble(robot.neutral()) if robot.nc else robot.neutral()
+    run = moved(robot, q0=q, duration=0.2, step=1e-3)
+    assert told(run) == [(f"{sticks} sticks", 0.0)]
+    assert abs(run.v).max() > 0.1
+    np.testing.assert_allclose(run[sticks].q, run[sticks].q[0], atol=1e-9)
+    assert abs(run.audit.dissipated).max() < 1e-7 * run.audit.exchanged
+    if sticks not in robot.joint_names:
+        return
+    assert (run[sticks].q == run[sticks].q[0]).all()
+    assert not run[sticks].v.any()
+    held = moved(robot, q0=q, duration=0.2, step=1e-3, locked=[sticks], friction="smooth")
+    np.testing.assert_allclose(run.q, held.q, atol=1e-8)
+    np.testing.assert_allclose(run.friction_forces[sticks], held[sticks].tau, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_driven_linkage_rubs_against_its_drive():
+    """What drives a joint against its friction is part of the energy audit."""
+    robot = rubbing("five_bar", 0.1)
+    q = robot.assemble(robot.neutral())
+    drive = robot.joint_names[0]
+
+    def path(t):
+        x, w = 0.3 * math.sin(3 * t) ** 2, 6.0
+        return q[0] + x, 0.9 * math.sin(w * t), 5.4 * math.cos(w * t)
+
+    run = moved(robot, q0=q, duration=0.8, step=1e-3, controlled={drive: path})
+    np.testing.assert_allclose(
+        run.friction_forces[drive][1:], -0.1 * np.sign(run.v[1:, 0]), atol=1e-12
+    )
+    assert abs(run.audit.unexplained).max() < 1e-5 * run.audit.exchanged
 
 
 def test_complementarity_of_bounded_forces():
@@ -265,6 +339,15 @@ def test_complementarity_of_bounded_forces():
             inside = abs(p) < most * (1 - 1e-12)
             np.testing.assert_allclose(rate[inside], 0.0, atol=1e-9)
             assert (p[~inside] * rate[~inside] <= 1e-9).all()
+            shared = evenly_shared(A, b, most)
+            np.testing.assert_allclose(A @ shared, -b, atol=1e-9)
+            bounds = [(None, None)] * n + [(0.0, None)]
+            pairs = np.c_[np.vstack([np.eye(n), -np.eye(n)]), -np.r_[most, most]]
+            wanted = linprog(
+                np.r_[np.zeros(n), 1.0], pairs, np.zeros(2 * n), np.c_[J, np.zeros(rank)],
+                -np.linalg.lstsq(J.T, b, rcond=None)[0], bounds,
+            )  # fmt: skip
+            assert max(abs(shared) / most) == pytest.approx(wanted.fun, rel=1e-7)
 
 
 class Waving:
@@ -279,6 +362,7 @@ class Waving:
         return self.amplitude * np.sin(7.0 * t) - 0.2 * v
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driven", [False, True])
 def test_machine_code_and_python_find_the_same_modes(driven):
     """A controller in Python, and machine code between the same events."""
@@ -296,6 +380,7 @@ def test_machine_code_and_python_find_the_same_modes(driven):
     np.testing.assert_allclose(fast.tau, slow.tau, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_friction_within_a_floating_body_gives_it_no_momentum():
     robot = sliders(
         ("a", "w", "1 0 0", F), ("b", "a", "0 1 0", 2 * F), base="floating", gravity=(0, 0, 0)

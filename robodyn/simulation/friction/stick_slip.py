@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.impacts.complementarity import bounded
+from robodyn.impacts.complementarity import bounded, evenly_shared
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.friction.dry_friction import DryFriction
@@ -63,6 +63,7 @@ class StickSlip:
         self.driven = tuple(driven)
         self._follows = np.isin(found.speed, self.driven)
         self.way, self.sticks, self.stands = np.zeros(n), np.zeros(n, bool), False
+        self._shared = False  # more stick than it takes
         self.holds_by_code = found.of_speeds and not robot.nc
         self.sliding, self.moves = np.zeros((3, n)), np.ones(robot.nv)
         self.sliding[1:] = np.where(self._fall > 0.0, self._excess, 0.0), self._fall
@@ -70,7 +71,7 @@ class StickSlip:
         self._forces: Callable[..., FloatArray] | None = None
         if self.holds_by_code:
             self._forces = robot.function("inverse_dynamics")
-        self._standing, self.any_sticks, self._any_stands = ~self.sticks, False, True
+        self._set(self.way, self.sticks)
         self._fixed = found.directions(robot, robot.neutral()) if (found.speed >= 0).all() else None
 
     def _set(self, way: FloatArray, sticks: Any) -> None:
@@ -78,6 +79,8 @@ class StickSlip:
         self.way, self.sticks = way, sticks
         self._standing = (way == 0.0) & ~sticks
         self.any_sticks, self._any_stands = bool(sticks.any()), bool(self._standing.any())
+        left = np.where(sticks, 1.0 + BREAKAWAY, 0.0), np.where(sticks, -1.0 / self.static, way)
+        self._of_margins = left
         self.sliding[0] = -way * self.force
         if self.holds_by_code:
             self.moves[self._all.speed] = ~sticks
@@ -86,6 +89,13 @@ class StickSlip:
     def by_code(self) -> bool:
         """Whether functions of the robot compute the dynamics of the present mode."""
         return self.holds_by_code or not self.any_sticks
+
+    @property
+    def moving(self) -> Any:
+        """Which speeds of the robot do not stick, shape (nv,), bool."""
+        found, own = np.ones(self.robot.nv, bool), self._all.speed[self.sticks]
+        found[own[own >= 0]] = False
+        return found
 
     # -- forces ------------------------------------------------------------------------------------
 
@@ -127,7 +137,10 @@ class StickSlip:
         if self.any_sticks:
             W = self.directions(q)[self.sticks]
             A = self._mobility(q, W, base, driven) @ W.T
-            holding[self.sticks] = _solved(A, -(W @ a + self._turning(q, v)[self.sticks]))
+            b = W @ a + self._turning(q, v)[self.sticks]
+            several = self._shared
+            held = evenly_shared(A, b, self.static[self.sticks]) if several else _solved(A, -b)
+            holding[self.sticks] = held
             more = holding[self.sticks] @ W
             a, forces = plain(tau + more)
             own = self._all.speed[self.sticks]
@@ -182,10 +195,10 @@ class StickSlip:
         that is left; of a driven joint that stands still, whether it does.
         """
         s = self._all.speeds(self.robot, q, v)
-        margins = self.way * s
+        first, slope = self._of_margins
         if self.any_sticks:
-            left = (1.0 + BREAKAWAY) - np.abs(holding) / self.static
-            margins = np.where(self.sticks, left, margins)
+            s = np.where(self.sticks, np.abs(holding), s)
+        margins = first + slope * s
         if self._any_stands:
             margins = np.where(self._standing, np.where(s == 0.0, 1.0, -1.0), margins)
         return np.asarray(margins)
@@ -243,9 +256,12 @@ class StickSlip:
                 way[back], slips[back], returned[back] = 0.0, False, True
             else:
                 break
-        way[dead] = np.sign(rates[dead])
+        turns = dead & (still | over) & ~self._follows
+        way[turns] = np.sign(rates[turns])
         self._set(way, rest & ~slips)
-        self.stands = self._nothing_moves(q, v, jumps[self.sticks], base)
+        held = jumps[self.sticks]
+        self._shared = not self.holds_by_code and len(held) > 0 and _rank(held) < len(held)
+        self.stands = self._nothing_moves(q, v, held, base)
         return v
 
     def _settled_as_expected(

@@ -171,6 +171,8 @@ class Stepper:
             driving, later = self.driven.accelerations(t), self.driven.at(t + SOON * step, q, v)[1]
         plain, base = self._operations.sliding_at(t, q, v, driving), self.loads.external.base
         motion = None if base is None else base(t)
+        if self._advance is not None:  # what it knows ahead is of the mode before
+            self._advance = self._method.begin()
         instant = SAME_EVENT_TIME * step
         coded = None
         if friction.holds_by_code and self.loads.wrenches_alone:

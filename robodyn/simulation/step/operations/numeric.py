@@ -211,6 +211,8 @@ class NumericOperations:
     def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The closed state without checks: by code, or by a solver that reveals the rank."""
         functions, held = self.loads.functions, self._driven.is_free
+        if self.loads.friction is not None and self.loads.friction.any_sticks:
+            return self._at(t).closed_state(q, v, held & self.loads.friction.moving)
         if functions is None or functions.corrections is None:
             return self._at(t).closed_state(q, v, held)
         closed, speeds = close_loops(self, t, q, v)

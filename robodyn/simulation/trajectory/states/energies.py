@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor
+from robodyn.errors import SettingsError
 from robodyn.model.virtual_work import joint_forces, joint_speeds, loads_follow_forces
 from robodyn.model.winding_motors import winding_speeds, winding_torques
 from robodyn.results import GroundContact, JointWrenches, joined_wrenches
@@ -112,10 +113,21 @@ def ground_contacts(phases: Sequence[Samples]) -> dict[str, GroundContact]:
 
 def _joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
     x = samples
-    given = {"tau": x.tau} if loads_follow_forces(x.robot.model) else {"a": x.a}
+    by_forces = loads_follow_forces(x.robot.model)
+    _refuse_sticking(x, "joint_wrenches")
+    given = {"tau": x.tau} if by_forces else {"a": x.a}
     return x.robot.at(x.time).joint_wrenches(
         x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, **given
     )
+
+
+def _refuse_sticking(samples: Samples, what: str) -> None:
+    """Refuse loads of a linkage, whose joints share friction in a way that is not determined."""
+    if samples.friction is not None and samples.robot.loops:
+        raise SettingsError(
+            f"{what} of {samples.robot.name!r} depend on how its joints share friction, which is "
+            "not determined where they stick: simulate it with friction='smooth'"
+        )
 
 
 def _known(joints: tuple[str, ...], samples: Samples, phases: Sequence[Samples]) -> tuple[str, ...]:
@@ -138,6 +150,9 @@ def measurements(samples: Samples, sensors: Sequence[DescribedSensor]) -> FloatA
     by_forces, columns = loads_follow_forces(x.robot.model), {s.name: s.columns for s in sensors}
     own = [s for s in x.robot.sensors if columns.get(s.name) == s.columns]
     loaded = [s.name for s in own if s.kind == "wrench" and by_forces]
+    loads = [s.name for s in own if s.kind == "wrench"]
+    if loads:
+        _refuse_sticking(x, f"measurements of {', '.join(map(repr, loads))}")
     others = [s.name for s in own if s.name not in loaded]
     base, wrenches = x.base, x.wrenches or None
     shown: dict[str, FloatArray] = {}

@@ -9,10 +9,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import SingularWarning
-from robodyn.impacts.complementarity import bounded
+from robodyn.impacts.complementarity import evenly_shared
 from robodyn.simulation.friction.resistances import resistances_of
 from robodyn.simulation.trajectory.states.samples import Samples
-from robodyn.tolerances import COMPLEMENTARITY_ZERO, STICKING_RANK, STICKING_SPEED
+from robodyn.tolerances import STICKING_RANK, STICKING_SPEED
 
 
 def friction_forces(samples: Samples) -> FloatArray:
@@ -20,22 +20,27 @@ def friction_forces(samples: Samples) -> FloatArray:
 
     What slides has the friction of its law; that of what sticks follows from the accelerations.
     """
-    x, found = samples, resistances_of(samples.robot)
+    x, law, found = samples, samples.friction, resistances_of(samples.robot)
     s = found.speeds(x.robot, x.q, x.v)
     smooth = -found.force * s / np.hypot(s, found.smooth)
-    if x.friction is None:
+    if law is None:
         return np.asarray(smooth)
     W = np.asarray(found.directions(x.robot, x.q))
     way = _ways(x, W, s, found.speed >= 0)
-    still, falling = way == 0.0, x.friction.falling(found.joints, repr(x.robot.name), s)
+    still, falling = way == 0.0, law.falling(found.joints, repr(x.robot.name), s)
     forces = -found.force * (1.0 + falling) * way
-    missing = x.a - _accelerations(x, np.einsum("mk,mkn->mn", forces - smooth, W))
-    static = found.force * (1.0 + x.friction.of(found.joints, repr(x.robot.name))[0])
+    still &= ~np.isin(found.speed, x.driven)  # nobody knows what helps the drive of a joint at rest
+    rows: Any = np.flatnonzero(still.any(axis=1))
+    if not len(rows):
+        return np.asarray(forces)
+    x, W, still = x[rows], W[rows], still[rows]
+    missing = x.a - _accelerations(x, np.einsum("mk,mkn->mn", (forces - smooth)[rows], W))
+    static = found.force * (1.0 + law.of(found.joints, repr(x.robot.name))[0])
     unknown: dict[str, None] = {}
     for pattern in np.unique(still, axis=0):
         if pattern.any():
             at: Any = np.flatnonzero((still == pattern).all(axis=1))
-            forces[np.ix_(at, pattern)], sure = _holding(
+            forces[np.ix_(rows[at], pattern)], sure = _holding(
                 x[at], W[at][:, pattern], missing[at], static[pattern]
             )
             if not sure:
@@ -92,5 +97,4 @@ def _holding(
     size = np.abs(A).max(axis=(1, 2), initial=0.0)
     if (np.linalg.matrix_rank(A, tol=STICKING_RANK * size, hermitian=True) == W.shape[1]).all():
         return np.linalg.solve(A, b[..., None])[..., 0], True
-    limits = static * (1.0 + COMPLEMENTARITY_ZERO)
-    return np.array([bounded(*one, limits) for one in zip(A, -b, strict=True)]), False
+    return np.array([evenly_shared(*one, static) for one in zip(A, -b, strict=True)]), False
