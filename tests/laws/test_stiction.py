@@ -204,6 +204,31 @@ def test_a_pendulum_swings_into_the_friction_band():
 
 
 @pytest.mark.slow
+def test_a_double_pendulum_sticks_as_mujocos_does():
+    """There friction is a soft constraint: a stiff one with short steps is nearly Coulomb's."""
+    mujoco = pytest.importorskip("mujoco")
+
+    stiff = 'solreffriction="2e-4 1" solimpfriction="0.9999 0.9999 0.001 0.5 2"'
+    text = f"""<mujoco><option timestep="1e-4"/><compiler angle="radian"/><worldbody>
+        <body name="upper"><joint name="shoulder" axis="0 1 0" frictionloss="0.6" {stiff}/>
+        <inertial pos="0 0 -0.5" mass="1" diaginertia="0.02 0.02 0.001"/>
+        <body name="lower" pos="0 0 -0.6"><joint name="elbow" axis="0 1 0" frictionloss="0.3"
+        {stiff}/><inertial pos="0 0 -0.3" mass="0.7" diaginertia="0.01 0.01 0.001"/>
+        </body></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    data, times, states = mujoco.MjData(model), [], []
+    data.qpos[:] = [1.2, -0.4]
+    for k in range(40000):
+        mujoco.mj_step(model, data)
+        if k % 100 == 0:
+            times.append(data.time)
+            states.append(data.qpos.copy())
+    run = moved(rd.load(text), q0=[1.2, -0.4], duration=4.0)
+    assert sum(name.endswith("sticks") for name, _ in told(run)) >= 4
+    np.testing.assert_allclose(run.resample(np.array(times)).q, states, atol=1e-3)
+
+
+@pytest.mark.slow
 def test_an_arm_without_torque_stays_where_friction_holds_it():
     robot = rd.load("arm7")
     q = np.array([0.3, 0.02, -0.2, 0.01, 0.4, 0.01, 0.2])  # nearly upright
