@@ -528,6 +528,11 @@ def test_efforts_of_motors_are_cut_to_their_limits():
     top = np.abs(m.gear_ratios) * m.motor_torque_limits
     made.command([10.0 * top[0], 0.3 * top[1]])
     close(made.observe()[3], m.actuation_matrix(made.q) @ [top[0], 0.3 * top[1]])
+    beside, _ = PAIRS["two motors"]()  # one is at the joint along which efforts act
+    made = Engine(beside, log=ThrottledLogger(said.append))
+    top = np.abs(beside.gear_ratios) * beside.motor_torque_limits * [1.0, -1.0]
+    made.command(1e6 * top)
+    close(made.observe()[3], beside.actuation_matrix(made.q) @ top)
     assert any("cut" in text for text in said)
     differential, _ = PAIRS["differential"]()
     made = Engine(differential)

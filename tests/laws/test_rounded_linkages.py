@@ -237,6 +237,14 @@ def test_tilted_hinges_of_a_bricard_linkage(number, seed, fate):
     assert verdict(case(number, seed, role="misfit", name="bricard")).fate == fate
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "seed"), [(69, 910), (97, 911)])
+def test_misfits_that_move_far_from_where_they_are_drawn(number, seed):
+    """Two of a scissor lift, which folds flat; one of a wrist, by some hundredths of a radian."""
+    made = case(number, seed, role="misfit")
+    assert verdict(made).fate == "misfit refused, the remedy works", made.what
+
+
 def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
     right(60173, **MISFIT)
 

@@ -266,10 +266,6 @@ class LoopGeometry:
         """Whether loops are closed at postures, as searches for closed postures have it."""
         return bool(np.abs(self.position.residual(q)).max(initial=0.0) < LOOP_CLOSED)
 
-    def has_rank(self, q: Array, rank: int) -> bool:
-        """Whether loops are closed at postures (m, nq), and have a rank at all that are regular."""
-        return self.is_closed(q) and self.general_rank(q) == rank
-
     def general_rank(self, q: Array) -> int:
         """The rank by which robots count degrees of freedom: the largest at postures (m, nq)."""
         return int(rank_analysis(self.position.jacobian(q)).rank.max(initial=0))

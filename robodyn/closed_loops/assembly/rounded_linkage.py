@@ -58,6 +58,9 @@ MANY_GUESSES = 20
 #: Gauss-Newton steps, and most postures looked at.
 STEPS, POSTURES = 10, 60
 
+#: Postures that differ by less in each joint [rad, m] are near one another.
+NEAR = 0.5
+
 #: Part of a gap that a step has to leave at most, so that another one is made.
 ENOUGH, QUICKLY = 0.5, 0.1
 
@@ -235,12 +238,14 @@ def _displaced(
     """The linkage with frames displaced so that it closes at all postures with this rank.
 
     Or at those of them at which it is open by less than at others, where it moves far from ones at
-    which digits open it by much. The first one, in which it was drawn, stays as it is if it is
-    ``held``.
+    which digits open it by much, or at those near the first one. That one, in which it was drawn,
+    stays as it is if it is ``held``.
     """
     postures = np.array([q, *np.unique(start.postures(q, rank, tolerance), axis=0)])
     gaps = np.abs(start.residual(postures)).max(axis=1)
-    for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])]):
+    steps = np.abs(start.space.difference(np.broadcast_to(q, postures.shape), postures))
+    by_it = steps.max(axis=1, initial=0.0) < NEAR
+    for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])], postures[by_it]):
         found = _closed_at(start, letter, near, rank, tolerance, held, turned)
         if found is not None:
             return found
@@ -287,7 +292,7 @@ def _closed_at(
         math.hypot(turned, float(np.linalg.norm(found.total))),
         max(turned, angle),
         way,
-        rank,
+        found.found_rank,
         found.linkage,
         found.postures[0],
         float(opened.max()),
@@ -318,8 +323,16 @@ class _Closing:
 
     @cached_property
     def has_rank(self) -> bool:
-        """Whether it is closed and has the rank at the postures."""
-        return self.linkage.has_rank(self.postures, self.rank)
+        """Whether it is closed and has the rank at the postures, or less if it moves."""
+        if not self.linkage.is_closed(self.postures):
+            return False
+        moves = not self.linkage.is_stiff(self.postures[0], self.rank)
+        return self.found_rank == self.rank or (moves and self.found_rank < self.rank)
+
+    @cached_property
+    def found_rank(self) -> int:
+        """The rank at the postures."""
+        return self.linkage.general_rank(self.postures)
 
     def stepped(self, tolerance: float, fine: float, quick: bool) -> _Closing:
         """The same after Gauss-Newton steps, as long as gaps get less.

@@ -60,8 +60,10 @@ class CommandedJoints:
         limits = [names.limits(n) if own else (-np.inf, np.inf, np.inf) for n, own in pairs]
         self.lower, self.upper, self.top_speed = np.array(limits).reshape(-1, 3).T
         self._elsewhere = self.motors >= 0
-        self.effort = own_effort_bounds(robot)[self.speeds]
-        self.effort[self._elsewhere] = motor_joint_bounds(robot)[self.motors[self._elsewhere]]
+        self.effort = np.where(self._elsewhere, np.inf, own_effort_bounds(robot)[self.speeds])
+        at = self._columns >= 0
+        of_motors = motor_joint_bounds(robot)[self._columns[at]]
+        self.effort[at] = np.minimum(self.effort[at], of_motors)
         for k, name in enumerate(self.names):
             if tagged := self.controlled_joints.get(name):
                 self.effort[k] = min(self.effort[k], tagged.top("effort"))
@@ -96,10 +98,11 @@ class CommandedJoints:
         tau, robot = np.zeros(self.nv), self._robot
         if limited:
             efforts = np.minimum(np.maximum(efforts, -self.effort), self.effort)
-        tau[self.speeds[~self._elsewhere]] = efforts[~self._elsewhere]
+        driven = (self._columns >= 0) & self.depend_on_posture
+        tau[self.speeds[~driven]] = efforts[~driven]
         if self.depend_on_posture:
             f = np.zeros(len(robot.model.gearing.ratios))
-            f[self.motors[self._elsewhere]] = efforts[self._elsewhere]
+            f[self._columns[driven]] = efforts[driven]
             f = cut_at_motors(robot, f) if limited else f
             return np.asarray(tau + generalised(robot.actuation_matrix(q), f))
         return within_motors(robot, tau, q) if limited else tau
