@@ -136,7 +136,7 @@ class EnergyWarning(UserWarning):
 
 
 class SampleWarning(UserWarning):
-    """A digital controller samples at other instants than its period says: where steps end."""
+    """A digital controller is unstable at its period, or as late as its forces act."""
 
 
 class SingularWarning(UserWarning):

@@ -39,6 +39,7 @@ from robodyn.simulation.motion.simulate_each import simulate_each
 from robodyn.simulation.motion.zero_order_hold import (
     explaining_unstable_hold,
     warn_of_unstable_hold,
+    warn_of_unstable_period,
 )
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
@@ -154,6 +155,8 @@ def simulate(
         If joints leave their limits; see ``limits``.
     EnergyWarning
         If energy does not add up, as steps were too long for the integrator.
+    SampleWarning
+        Before the motion: if a digital controller is unstable at its period near the start.
 
     Returns
     -------
@@ -344,15 +347,16 @@ def _run(mode: Mode, q: FloatArray, v: FloatArray, options: MotionOptions) -> Tr
         run = simulate_each(mode, q, v, options)
     else:
         times = options.times
-        mode = mode.started(times)
         step = float(times[1] - times[0]) if len(times) > 1 else 0.0
+        told = warn_of_unstable_period(mode, q, v) if step else False
+        mode = mode.started(times)
         with explaining_unstable_hold(mode, step):
             motion = Motion(mode, options).run(q, v)
             with attaching_trajectory(motion.so_far):
                 run = motion.trajectory()
     with attaching_trajectory(lambda: run):  # it is whole, whatever interrupts the checks
         if motion is not None:
-            if has_events or not warn_of_unstable_hold(mode, run, step):
+            if has_events or told or not warn_of_unstable_hold(mode, run, step):
                 motion.check_steps(run)
             warn_of_passage(run)
         options.report(1.0)

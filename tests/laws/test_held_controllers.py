@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import LQR, JointPD, PointToPoint
-from robodyn.errors import EnergyWarning, SimulationError
+from robodyn.controllers import (
+    LQR,
+    DisturbanceObserver,
+    Filtered,
+    JointPD,
+    Noisy,
+    PointToPoint,
+    Sampled,
+    Saturated,
+)
+from robodyn.errors import EnergyWarning, SampleWarning, SimulationError
 from robodyn.simulation.integrators import adaptive
 
 MASS = 2.0
@@ -117,3 +126,52 @@ def test_a_law_for_held_forces_is_stable_where_the_continuous_one_is_not(sliders
         rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights), **options)
     run = rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights, dt=1e-3), **options)
     assert np.abs(run.v[-1]).max() < 1e-3
+
+
+WRAPPERS = {
+    "alone": lambda x: x,
+    "limited": lambda x: Saturated(x, 1e9),
+    "noisy": lambda x: Noisy(x, velocity=1e-3),
+    "observed": lambda x: DisturbanceObserver(x, 5.0),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPERS)
+def test_a_period_that_is_too_long_is_told_before_the_motion(sliders, wrap):
+    """A damper of 5000 N s/m needs ``h < 2 m / d`` = 0.8 ms, whatever wraps it."""
+
+    def told(period, **options):
+        law = Sampled(WRAPPERS[wrap](damped(sliders, [1.0, 5e3])), period, **options)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            rd.simulate(sliders, law, duration=1e-3, step=1e-4, limits="ignore")
+        return [str(x.message) for x in found if x.category is SampleWarning]
+
+    (text,) = told(1e-3)
+    assert text.startswith("before the motion of 'sliders': the controller is unstable in joint")
+    assert "'z1'" in text and "held for 0.001 s" in text
+    needed = float(re.search(r"period=([0-9.e-]+)", text).group(1))
+    assert needed == pytest.approx(2 * MASS / 5e3, rel=0.03)
+    assert not told(needed)
+    assert "act 0.0005 s late" in told(4e-4, delay=5e-4)[0]
+
+
+def test_memories_are_part_of_what_is_told(sliders):
+    """A filter of 300 rad/s behind a law that is stable for 1 s: ``m s^3 + ... + 300 k = 0``."""
+    there = PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    law = JointPD(sliders, there, stiffness=2e4, damping=100.0)
+    run = {"duration": 1e-3, "limits": "ignore"}
+    with pytest.warns(SampleWarning, match="unstable in joint"):
+        rd.simulate(sliders, Sampled(Filtered(law, 300.0), 0.04), **run)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rd.simulate(sliders, Sampled(Filtered(law, 3000.0), 1e-3), **run)
+        rd.simulate(sliders, Sampled(lambda t, q, v: -1e9 * v, 1e-3), **run)  # it is not called
+
+
+def test_a_linkage_is_told_of_as_well():
+    robot = rd.load("four_bar")
+    q = robot.neutral()
+    law = JointPD(robot, lambda t: (q, 0 * q, 0 * q), stiffness=0.0, damping=1e4)
+    with pytest.warns(SampleWarning, match="joint 'crank_drive'"):
+        rd.simulate(robot, Sampled(law, 1e-2), q0=q, duration=1e-3, limits="ignore")

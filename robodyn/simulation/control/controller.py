@@ -37,6 +37,7 @@ and becomes machine code.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -45,6 +46,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, named
+from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.control.tracing import SymbolicInterval
 from robodyn.tolerances import SAME_TIME
@@ -183,6 +185,40 @@ def nested_controllers(controller: Any) -> Iterator[Any]:
     while controller is not None:
         yield controller
         controller = getattr(controller, "controller", None)
+
+
+def without_sampling(controller: Any) -> tuple[Any, float | None, float]:
+    """A controller without the wrappers that say when it is called, and with which noise.
+
+    What it rounds, which has no slope, is exact: a controller that rounds has itself as ``exact``.
+
+    Returns controller
+    Returns period [s]: Of the outermost digital wrapper; ``None`` without one.
+    Returns delay [s]: Of all of them.
+    Raises SettingsError: If there are several periods.
+    """
+    controller = getattr(controller, "exact", controller)
+    inner = getattr(controller, INNER, None)
+    if inner is None:
+        return controller, None, 0.0
+    bare, period, delay = without_sampling(inner)
+    if hasattr(controller, "instants") and hasattr(controller, "period"):
+        own = float(controller.period) or None
+        if None not in (own, period) and own != period:
+            raise SettingsError(
+                f"{type(controller).__name__} has a period of {own:.6g} s, and another one in it "
+                f"of {period:.6g} s: a linear model has one period"
+            )
+        return bare, own or period, delay + float(controller.delay)
+    if getattr(controller, "adds_noise", False):
+        return bare, period, delay
+    if bare is not inner and dataclasses.is_dataclass(controller):
+        if INNER not in (x.name for x in dataclasses.fields(controller)):
+            raise SettingsError(
+                f"there is a digital controller within {type(controller).__name__}: put it around"
+            )
+        controller = dataclasses.replace(controller, **{INNER: bare})  # type: ignore[type-var]
+    return controller, period, delay
 
 
 def with_instants(controller: Any, times: FloatArray) -> FloatArray:

@@ -16,7 +16,8 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes, without_sampling
+from robodyn.simulation.control.controller import without_sampling
+from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes
 from robodyn.simulation.linear_loop.fast_samples import continuous
 from robodyn.simulation.linear_loop.loops import Loop, continuous_loop, sampled_loop
 from robodyn.simulation.linear_loop.plant import Plant
@@ -115,18 +116,55 @@ def closed_loop_model(
     v = np.zeros(robot.nv) if v is None else of_one_state("v", v, robot.nv)
     law, period, late = without_sampling(controller)
     step, late = _timing(dt, period, delay + late)
-    own = ControllerSlopes(robot, law, float(t))
-    rest = own.at_rest(q, v, step or DEFAULT_STEP)
-    plant = Plant(robot.at(t), q, v, rest[0], base)
-    given = plant.motors if inputs is None else named("inputs", inputs, "names")
-    names, forces = _inputs(plant, own, tuple(given))
-    if step is None:
-        loop = continuous_loop(plant, continuous(own, robot.nv, (q, v), rest), forces, late)
-    else:
-        slopes = own.slopes(step, q, v, *rest)
-        loop = sampled_loop(plant, slopes, own.names, forces, step, late)
+    near = LinearLoop(robot, law, q, v, float(t), step, base)
+    given = near.plant.motors if inputs is None else named("inputs", inputs, "names")
     shown = None if outputs is None else named("outputs", outputs, "names")
-    return _model(plant, loop, names, step, shown)
+    return near.model(step, late, tuple(given), shown)
+
+
+class LinearLoop:
+    """A robot under a controller near a state, for any period and delay.
+
+    controller: Without digital wrappers.
+    q, v (nq,), (nv,)
+    t [s]
+    step [s]: From sample to sample of the controller as it comes to rest; ``None``: any.
+    lasting: Models are asked for often, so that derivatives are worth their code.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        controller: Any,
+        q: FloatArray,
+        v: FloatArray,
+        t: float,
+        step: float | None = None,
+        base: BaseMotion | None = None,
+        *,
+        lasting: bool = True,
+    ) -> None:
+        self._own, self._state = ControllerSlopes(robot, controller, t, lasting), (q, v)
+        self._rest = self._own.at_rest(q, v, step or DEFAULT_STEP)
+        self.plant = Plant(robot.at(t), q, v, self._rest[0], base)
+
+    def model(
+        self,
+        step: float | None,
+        delay: float = 0.0,
+        inputs: tuple[str, ...] = (),
+        outputs: Sequence[str] | None = (),
+    ) -> StateSpace:
+        """The linear model; without a step in continuous time."""
+        own, plant = self._own, self.plant
+        names, forces = _inputs(plant, own, inputs)
+        if step is None:
+            law = continuous(own, plant.robot.nv, self._state, self._rest)
+            loop = continuous_loop(plant, law, forces, delay)
+        else:
+            slopes = own.slopes(step, *self._state, *self._rest)
+            loop = sampled_loop(plant, slopes, own.names, forces, step, delay)
+        return _model(plant, loop, names, step, outputs)
 
 
 def _timing(dt: float | None, period: float | None, delay: float) -> tuple[float | None, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +19,6 @@ from robodyn.simulation.control.closed_loop import numbered
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.compiled_controller import Code, CompiledController
 from robodyn.simulation.control.controller import (
-    INNER,
     ControllerSample,
     recorded_entries,
     stateful,
@@ -48,49 +46,15 @@ MOST, MOST_COMPILED = 2_500, 10_000
 _functions: weakref.WeakKeyDictionary[StateLayout, Function | None] = weakref.WeakKeyDictionary()
 
 
-def without_sampling(controller: Any) -> tuple[Any, float | None, float]:
-    """A controller without the wrappers that say when it is called, and with which noise.
-
-    What it rounds, which has no slope, is exact: a controller that rounds has itself as ``exact``.
-
-    Returns controller
-    Returns period [s]: Of the outermost digital wrapper; ``None`` without one.
-    Returns delay [s]: Of all of them.
-    Raises SettingsError: If there are several periods.
-    """
-    controller = getattr(controller, "exact", controller)
-    inner = getattr(controller, INNER, None)
-    if inner is None:
-        return controller, None, 0.0
-    bare, period, delay = without_sampling(inner)
-    if hasattr(controller, "instants") and hasattr(controller, "period"):
-        own = float(controller.period) or None
-        if None not in (own, period) and own != period:
-            raise SettingsError(
-                f"{type(controller).__name__} has a period of {own:.6g} s, and another one in it "
-                f"of {period:.6g} s: a linear model has one period"
-            )
-        return bare, own or period, delay + float(controller.delay)
-    if getattr(controller, "adds_noise", False):
-        return bare, period, delay
-    if bare is not inner and is_dataclass(controller):
-        if INNER not in (x.name for x in fields(controller)):
-            raise SettingsError(
-                f"there is a digital controller within {type(controller).__name__}: put it around"
-            )
-        controller = replace(controller, **{INNER: bare})  # type: ignore[type-var]
-    return controller, period, delay
-
-
 class ControllerSlopes:
     """A controller near a state of a robot and of its own.
 
-    size: Numbers of its state.
+    lasting: Derivatives are asked for often, so that they are worth their code.
     signals: Sizes of the functions of time that it asks for, by name, as references.
     """
 
-    def __init__(self, robot: Robot, controller: Any, t: float) -> None:
-        self._robot, self._controller, self._t = robot, controller, t
+    def __init__(self, robot: Robot, controller: Any, t: float, lasting: bool) -> None:
+        self._robot, self._controller, self._t, self._lasting = robot, controller, t, lasting
         self._compiled = compile_controller(robot, controller)
         if self._compiled is not None and self._compiled.program is None:
             self._compiled = None  # numba has compiled it, which knows no derivatives
@@ -203,9 +167,9 @@ class ControllerSlopes:
     ) -> dict[str, FloatArray]:
         program, traced = self._law.program, self._law.layout
         assert program is not None
-        if traced not in _functions:
+        if traced not in _functions and self._lasting:
             _functions[traced] = _derivatives(program)
-        f, given = _functions[traced], [q, v, np.array(self._t), applied, *self._inputs(h), row]
+        f, given = _functions.get(traced), [q, v, np.array(self._t), applied, *self._inputs(h), row]
         if f is None:
             return _by_complex_steps(program, given)
         results = f(*given)

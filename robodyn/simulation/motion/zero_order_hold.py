@@ -1,36 +1,45 @@
-"""Whether a controller is stable under the zero-order hold of its forces over each step.
+"""Whether a controller is stable where its forces are held from sample to sample, and act late.
 
-Near a state the robot under constant forces moves by ``x' = A x``, and under the controller by
-``x' = (A + B K) x``. Where the forces are held over a step ``h`` the state at its end is
-``(Phi + Gamma B K) x``, with ``Phi = exp(A h)`` and ``Gamma`` the integral of ``exp(A s)`` over the
-step. A law is unstable because of the hold if more eigenvalues of this matrix have a magnitude
-above 1 than there are poles with a positive real part in continuous time. A shorter step or smaller
-gains help, another integrator does not.
+A law is unstable because of that if more eigenvalues of its linear model from sample to sample, as
+`robodyn.closed_loop_model` has it, have a magnitude above 1 than there are poles with a positive
+real part in continuous time without a delay. A shorter period or smaller gains help, another
+integrator does not.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import FloatArray
 from robodyn.caller import warn
-from robodyn.errors import EnergyWarning, SimulationError
+from robodyn.errors import EnergyWarning, RobodynError, SampleWarning, SimulationError
 from robodyn.robot import Robot
-from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.cache.contents import contents
+from robodyn.simulation.cache.robot_cache import RobotCache
+from robodyn.simulation.control.controller import without_sampling
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.motion.broken_motions import OnError
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.state_space import StateSpace
+from robodyn.state_space.poles import eigenvalues
 from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
-#: Steps of finite differences in coordinates and speeds.
-DIFFERENCE = 1e-6
+if TYPE_CHECKING:
+    from robodyn.simulation.linear_loop.closed_loop_model import LinearLoop
+
 #: Largest number of times that a step is halved in the search for a stable one.
 BISECTIONS = 40
 #: Growth of the largest speed from which on a motion is checked.
 GREAT_GROWTH = 100.0
+#: Growth from sample to sample that is told of before a motion; slower ones may be those of a robot
+#: that swings without damping.
+TOLD = 1e-3
+
+#: What is told of digital controllers before their motions, by their contents.
+_told: RobotCache[str] = RobotCache("unstable periods", most=32)
 
 
 def unstable_hold(
@@ -38,83 +47,129 @@ def unstable_hold(
 ) -> str:
     """Why a motion grows because of the zero-order hold; empty if it does not, or that is unknown.
 
-    It is known for trees under a symbolic controller, without driven joints. ``which``: the index
-    of one of many motions; default: the first, or of many robots the fastest.
+    It is known without driven joints and moving bases. ``which``: the index of one of many motions;
+    default: the first, or of many robots the fastest.
     """
     robot, controller = mode.robot, mode.controller
-    if motion is None or controller is None or robot.nc or robot.depends_on_time:
-        return ""
-    law = controller.compiled_function
-    if law is None or law.program is None or mode.driven or mode.base is not None or not robot.nv:
+    if motion is None or controller is None:
         return ""
     if which:
         n = int(np.ravel_multi_index(which, motion.v.shape[1:-1]))
     else:
         n = int(np.abs(motion.v[-1]).max(axis=-1).argmax()) if robot.parameter_rows else 0
-    robot = robot.of_rows(n)
     q, v = (x[0].reshape(-1, x.shape[-1])[n] for x in (motion.q, motion.v))
-    if not np.isfinite(q).all():  # it broke down at the start
-        return ""
-    A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
-    if not (np.isfinite(A).all() and np.isfinite(closed).all()):
-        return ""
-    poles = np.linalg.eigvals(closed)
+    return _unstable(mode, robot.of_rows(n), controller.given, (q, v), float(motion.t[0]), step)
 
-    def unstable(h: float) -> bool:
+
+def _unstable(
+    mode: Mode,
+    robot: Robot,
+    given: Any,
+    state: tuple[FloatArray, FloatArray],
+    t: float,
+    step: float,
+    growth: float = SPECTRAL_RADIUS_MARGIN,
+) -> str:
+    """Why a controller is unstable near a state; empty if it is not, or that is not known.
+
+    growth: From which part on a mode grows, from sample to sample.
+    """
+    q, v = (np.array(x, float) for x in state)
+    known = not (robot.depends_on_time or mode.driven or mode.base is not None) and robot.nv
+    if not (known and np.isfinite(q).all() and np.isfinite(v).all()):
+        return ""
+    try:
+        law, period, delay = without_sampling(given)
+        if not getattr(law, "symbolic", False):  # functions of users may do more than return forces
+            return ""
+        from robodyn.simulation.linear_loop.closed_loop_model import LinearLoop
+
+        loop = LinearLoop(robot, law, q, v, t, period or step, lasting=False)
+        return _reason(robot, loop, period, delay, step, growth)
+    except (RobodynError, TypeError, np.linalg.LinAlgError):  # there is no linear model there
+        return ""
+
+
+def _reason(
+    robot: Robot, loop: LinearLoop, period: float | None, delay: float, step: float, growth: float
+) -> str:
+    """Why a loop with forces that are held is unstable; empty if it is not."""
+    poles, held = loop.model(None).poles, period or step
+
+    def unstable(h: float, late: float = delay) -> bool:
         """Whether more modes grow than under the controller in continuous time."""
-        return _growing(np.linalg.eigvals(_held(A, closed, h))) > _growing(np.exp(poles * h))
+        growing = np.abs(np.exp(poles * h)) > 1.0 + growth
+        return _growing(loop.model(h, late), growth) > int(np.count_nonzero(growing))
 
-    if not unstable(step):
+    if not unstable(held):
         return ""
-    low, high = 0.0, step
+    what = "period" if period else "step"
+    joint, fastest = _fastest(robot, loop, loop.model(held, delay)), poles[np.abs(poles).argmax()]
+    pole = f"{fastest.real:.4g}" + (f" ± {abs(fastest.imag):.4g}i" if fastest.imag else "")
+    late = f" and act {delay:.3g} s late" if delay else ""
+    told = (
+        f"the controller is unstable in joint {joint!r} where its forces are held for {held:.3g} "
+        f"s{late}: its fastest pole is {pole} 1/s. Take "
+    )
+    if delay and not unstable(held, 0.0):
+        return told + "a shorter delay or smaller gains; another integrator does not help"
+    low, high = 0.0, held
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if unstable(middle) else (middle, high)
+        low, high = (low, middle) if unstable(middle, 0.0) else (middle, high)
     if low == 0.0:
         return ""
-    sizes, modes = np.linalg.eig(_held(A, closed, step))
-    speeds = np.abs(modes[robot.nv :, np.abs(sizes).argmax()])
-    energies = speeds**2 * np.diagonal(robot.mass_matrix(q))
     low *= 1.0 - SPECTRAL_RADIUS_MARGIN  # not just at the limit
     digit = 10.0 ** (np.floor(np.log10(low)) - 1.0)
     needed = float(np.floor(low / digit) * digit)
-    joint, fastest = speed_names(robot)[int(energies.argmax())], poles[np.abs(poles).argmax()]
-    pole = f"{fastest.real:.4g}" + (f" ± {abs(fastest.imag):.4g}i" if fastest.imag else "")
-    return (
-        f"the controller is unstable in joint {joint!r} where its forces are held for {step:.3g} "
-        f"s: its fastest pole is {pole} 1/s. Take step={needed:.2g} or shorter, smaller gains, or "
-        f"gains for held forces (LQR(dt={step:.3g})); another integrator does not help"
+    return told + (
+        f"{what}={needed:.2g} or shorter, smaller gains, or gains for held forces "
+        f"(LQR(dt={held:.3g})); another integrator does not help"
     )
 
 
-def _models(
-    robot: Robot, law: CompiledController, t: float, q: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """``A`` and ``A + B K`` at a state, shape (2 nv, 2 nv), by central differences."""
-    n = robot.nv
-    moves = DIFFERENCE * np.vstack([np.eye(2 * n), -np.eye(2 * n)])
-    at, speeds = robot.integrate(np.tile(q, (4 * n, 1)), moves[:, :n]), v + moves[:, n:]
-    forces = np.array([law(t, *state) for state in zip(at, speeds, strict=True)], float)
-    found = []
-    for tau in (np.tile(law(t, q, v), (4 * n, 1)), forces):
-        a = robot.forward_dynamics(at, speeds, tau)
-        slopes = (a[: 2 * n] - a[2 * n :]).T / (2.0 * DIFFERENCE)
-        found.append(np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), slopes]))
-    return found[0], found[1]
+def _growing(model: StateSpace, growth: float) -> int:
+    """How many modes of a sampled model grow, beyond rounding."""
+    values, errors = eigenvalues(model.A)
+    return int(np.count_nonzero(np.abs(values) > 1.0 + np.maximum(errors, growth)))
 
 
-def _held(A: FloatArray, closed: FloatArray, step: float) -> FloatArray:
-    """Transition matrix of small deviations over a step with held forces."""
-    from scipy.linalg import expm
+def _fastest(robot: Robot, loop: LinearLoop, model: StateSpace) -> str:
+    """The joint with the most energy in the mode that grows fastest."""
+    sizes, modes = np.linalg.eig(model.A)
+    states = loop.plant.model.states
+    shape = np.abs(modes[: len(states), np.abs(sizes).argmax()])
+    names, inertia = speed_names(robot), np.diagonal(robot.mass_matrix(loop.plant.q))
+    energies = {
+        x[2:]: size**2 * inertia[names.index(x[2:])]
+        for x, size in zip(states, shape, strict=True)
+        if x.startswith("v:")
+    }
+    return max(energies, key=lambda x: energies[x])
 
-    n = len(A)
-    whole = expm(step * np.block([[A, closed - A], [np.zeros((n, 2 * n))]]))
-    return np.asarray(whole[:n, :n] + whole[:n, n:])
 
+def warn_of_unstable_period(mode: Mode, q: FloatArray, v: FloatArray) -> bool:
+    """Warn of a digital controller that is unstable at its period, before a motion begins.
 
-def _growing(sizes: Array) -> int:
-    """How many of the eigenvalues of a step are those of modes that grow."""
-    return int(np.count_nonzero(np.abs(sizes) > 1.0 + SPECTRAL_RADIUS_MARGIN))
+    Of one whose contents are known, once near one start; of others, a motion that grows is told of.
+    Returns whether it has warned.
+    """
+    given = mode.controller
+    if getattr(given, "controller", None) is None or not q.size:
+        return False
+    try:
+        period = without_sampling(given)[1]
+    except RobodynError:
+        return False
+    key = contents(given, same=True) if period else None
+    if key is None:
+        return False
+    first = q.reshape(-1, q.shape[-1])[0], v.reshape(-1, v.shape[-1])[0]
+    robot = mode.robot.of_rows(0)
+    found = _told.get(robot, key, lambda: _unstable(mode, robot, given, first, 0.0, 0.0, TOLD))
+    if found:
+        warn(SampleWarning(f"before the motion of {mode.robot.name!r}: {found}"))
+    return bool(found)
 
 
 def explaining_unstable_hold(mode: Mode, step: float) -> OnError:
