@@ -13,6 +13,8 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.html_tables import html_table
 from robodyn.pictures.curves import Panel, draw
+from robodyn.state_space import StateSpace
+from robodyn.studies.compare.loops import Loops
 from robodyn.studies.sweep.table import SweepTable
 
 #: Largest number of failures that the printed table describes; it counts all of them.
@@ -82,6 +84,16 @@ class Comparison:
     loads: tuple[str, ...]
     q0: FloatArray
     v0: FloatArray
+    _loops: Loops = field(repr=False)
+
+    @property
+    def models(self) -> Mapping[str, StateSpace]:
+        """Linear models of the closed loops by controller: `robodyn.closed_loop_model`.
+
+        At rest where the reference ends, or at the first start without one; controllers without a
+        period are sampled at the steps. A controller that has no model there is left out.
+        """
+        return self._loops.models
 
     @property
     def controllers(self) -> tuple[str, ...]:
@@ -128,6 +140,7 @@ class Comparison:
             if name in self.table.names:
                 of = () if names is None else getattr(self, names)
                 lines.append([label, *(summary(x, of) for x in self[name])])
+        lines += self._loops.lines()
         failed = (~self.table.done).sum(axis=1)
         lines.append(["failed", *(f"{k} of {len(self.q0)}" for k in failed)])
         return lines

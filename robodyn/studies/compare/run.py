@@ -30,6 +30,7 @@ from robodyn.simulation.simulate import rollout, simulate
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.comparison import Comparison
+from robodyn.studies.compare.loops import Loops
 from robodyn.studies.compare.measures import measured
 from robodyn.studies.compare.task import PoseOfTime, motors_of, starts_of, task_of
 from robodyn.studies.sweep.run import sweep
@@ -171,7 +172,11 @@ def compare(
         progress=progress,
     )
     frames = tuple(wanted.poses)
-    return Comparison(table, robot.name, times, motors_of(robot)[1], frames, joints, q, v)
+    posture = q[0]
+    if reference is not None:
+        posture = np.array(reference(duration)[0], float)
+    loops = Loops(robot, given, posture, wanted.base, float(times[-1]), step)
+    return Comparison(table, robot.name, times, motors_of(robot)[1], frames, joints, q, v, loops)
 
 
 def _check_model(robot: Robot, name: str, controller: Any) -> None:

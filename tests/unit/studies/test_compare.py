@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.errors import SweepWarning
+from robodyn.errors import SampleWarning, SweepWarning
 from robodyn.studies.compare import measures
 
 ARM = rd.load("puma560")
@@ -330,3 +330,24 @@ def test_a_reference_whose_acceleration_jumps_is_none_that_jumps():
     ):
         found = rd.compare(ARM, {"pd": PD}, **{**CASE, "reference": smooth, "task": None}, loads=())
         assert not found.failures
+
+
+def test_loops_are_judged_where_the_reference_ends():
+    arm = rd.load("double_pendulum")
+    goal = np.array([0.4, 0.3])
+    reference = rc.PointToPoint(np.zeros(2), goal, 0.1)
+    pd = rc.JointPD(arm, reference, 50.0, 5.0)
+    laws = {"pd": pd, "late": rc.Sampled(pd, 2e-3, delay=0.03)}
+    with pytest.warns(SampleWarning, match="act 0.03 s late"):
+        found = rd.compare(arm, laws, reference=reference, duration=0.1, limits="ignore")
+    expected = {
+        "pd": rd.closed_loop_model(arm, pd, goal, dt=1e-3, t=0.1),
+        "late": rd.closed_loop_model(arm, laws["late"], goal, t=0.1),
+    }
+    lines = {x[:18].strip(): x[18:].split() for x in str(found).splitlines()}
+    for k, (name, model) in enumerate(expected.items()):
+        np.testing.assert_allclose(found.models[name].A, model.A, rtol=1e-12)
+        assert lines["closed loop"][k] == model.stability
+        motor, least = min(model.margins().items(), key=lambda x: x[1].phase)
+        degrees = f"{np.degrees(least.phase):.3g}"
+        assert lines["phase margin [deg]"][2 * k : 2 * k + 2] == [degrees, motor[4:]]
