@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.linalg import expm
+from scipy.linalg import expm, solve_discrete_are
 from scipy.signal import cont2discrete
+from support.furuta import UP as UPRIGHT, furuta, upright
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -374,3 +375,38 @@ def test_a_filter_and_a_law_keep_their_own_poles(acrobot):
     by_hand = [A - B @ law.gains, (np.eye(4) - kalman.gains @ C) @ A]
     expected = np.concatenate([np.linalg.eigvals(x) for x in by_hand])
     same(np.sort_complex(found[np.abs(found) > 1e-6]), np.sort_complex(expected))
+
+
+def test_a_furuta_pendulum_by_hand():
+    """Sampled, late by a part of a period, with a filter of two encoders: every matrix by hand."""
+    A, B = upright()
+    T, late = 5e-3, 2e-3
+    C = np.eye(2, 4)
+    robot = furuta()
+    model = robot.linearize(UPRIGHT, [0.0, 0.0], [0.0, 0.0], outputs=["encoders"])
+    law = LQR(robot, UPRIGHT, [1.0, 1.0, 0.1, 0.1], dt=T)
+    kalman = KalmanFilter(model, 1e-6, 1e-5, dt=T)
+
+    def over(time):
+        block = expm(time * np.block([[A, B], [np.zeros((1, 5))]]))
+        return block[:4, :4], block[:4, 4:]
+
+    (P, G), (P0, G0), (P1, G1) = over(T), over(T - late), over(late)
+    Q, R = np.diag([1.0, 1.0, 0.1, 0.1]), np.eye(1)
+    S = solve_discrete_are(P, G, T * Q, T * R)
+    K = np.linalg.solve(T * R + G.T @ S @ G, G.T @ S @ P)
+    V = solve_discrete_are(P.T, C.T, 1e-6 * np.eye(4), 1e-5 * np.eye(2))
+    L = V @ C.T @ np.linalg.inv(C @ V @ C.T + 1e-5 * np.eye(2))
+    # of x, the estimate before, and the two forces before; the filter knows the mean of these
+    x, seen, u1, u2 = (np.eye(10)[rows] for rows in (range(4), range(4, 8), [8], [9]))
+    ahead = P @ seen + G @ ((1.0 - late / T) * u1 + late / T * u2)
+    estimate = ahead + L @ (C @ x - C @ ahead)
+    u = -K @ estimate
+    by_hand = np.vstack([P0 @ P1 @ x + P0 @ G1 @ u1 + G0 @ u, estimate, u, u1])
+    digital = Sampled(OutputFeedback(law, kalman), T, delay=late)
+    found = rd.closed_loop_model(robot, digital, UPRIGHT).poles
+    expected = np.linalg.eigvals(by_hand)
+    same(
+        np.sort_complex(found[np.abs(found) > 1e-4]),
+        np.sort_complex(expected[np.abs(expected) > 1e-4]),
+    )
