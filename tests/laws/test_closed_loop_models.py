@@ -20,6 +20,7 @@ from robodyn.controllers import (
     Noisy,
     OutputFeedback,
     PassivityBased,
+    PointToPoint,
     RateLimited,
     Sampled,
     Saturated,
@@ -344,7 +345,7 @@ class Counting:
         (lambda law: Counting(), {}, "has no continuous model; give dt="),
         (lambda law: law, {"dt": -1.0}, "dt is -1.0, expected a positive"),
         (lambda law: law, {"delay": -1.0}, "delay is -1.0, expected a number >= 0"),
-        (lambda law: law, {"inputs": ["q_ref"]}, "one reference that is a function of time"),
+        (lambda law: law, {"inputs": ["q_ref"]}, "one reference of positions, speeds"),
     ],
 )
 def test_models_that_there_are_not(acrobot, law, make, options, message):
@@ -410,3 +411,20 @@ def test_a_furuta_pendulum_by_hand():
         np.sort_complex(found[np.abs(found) > 1e-4]),
         np.sort_complex(expected[np.abs(expected) > 1e-4]),
     )
+
+
+def test_references_of_the_library_are_inputs_too(puma):
+    q = np.array([0.3, -0.5, 0.4, 0.2, 0.6, 0.1])
+    models = [
+        rd.closed_loop_model(
+            puma,
+            Sampled(FrictionCompensation(ComputedTorque(puma, x, 90.0), reference=x), 4e-3),
+            q,
+            inputs=["q_ref", "v_ref:joint2"],
+        )
+        for x in (PointToPoint(q, q, 1.0), at(q))
+    ]
+    same(models[0].A, models[1].A)
+    same(models[0].B, models[1].B)
+    assert models[0].inputs[0] == "q_ref:joint1" and models[0].inputs[6] == "v_ref:joint2"
+    assert np.abs(models[0].B[:, 6]).max() > 1e-3

@@ -17,6 +17,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.controller import without_sampling
+from robodyn.simulation.linear_loop.called_references import calling_references
 from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes
 from robodyn.simulation.linear_loop.fast_samples import continuous
 from robodyn.simulation.linear_loop.loops import Loop, continuous_loop, sampled_loop
@@ -70,8 +71,7 @@ def closed_loop_model(
         Motors: a torque added to the one that the controller asks for, where loops are broken for
         margins. Other joints, and links: a force or a wrench from outside in axes of the world at
         the link's origin. ``"q_ref:joint"``, ``"v_ref:joint"``, ``"a_ref:joint"``: what the
-        reference of the controller says, if it is a function of time that is called; ``"q_ref"``
-        for all joints. Default: the motors.
+        reference of a symbolic controller says; ``"q_ref"`` for all joints. Default: the motors.
     outputs : names, optional
         As of `Robot.linearize`, and ``"tau:joint"``: the force that the controller asks for.
         Default: the states of the robot, and forces at motors.
@@ -116,10 +116,13 @@ def closed_loop_model(
     v = np.zeros(robot.nv) if v is None else of_one_state("v", v, robot.nv)
     law, period, late = without_sampling(controller)
     step, late = _timing(dt, period, delay + late)
+    given = None if inputs is None else named("inputs", inputs, "names")
+    if any(x.partition(":")[0] in REFERENCE for x in given or ()):
+        law = calling_references(law)
     near = LinearLoop(robot, law, q, v, float(t), step, base)
-    given = near.plant.motors if inputs is None else named("inputs", inputs, "names")
+    given = tuple(near.plant.motors) if given is None else given
     shown = None if outputs is None else named("outputs", outputs, "names")
-    return near.model(step, late, tuple(given), shown)
+    return near.model(step, late, given, shown)
 
 
 class LinearLoop:
@@ -220,9 +223,8 @@ def _of_reference(
     of_references = [x for x in signals if x.startswith("reference") and signals[x] == size]
     if len(of_references) != 1:
         raise SettingsError(
-            f"{name!r} is an input of a controller with one reference that is a function of time, "
-            f"and this one asks for {len(of_references)}: give it a function of yours, "
-            "reference=lambda t: (q, v, a)"
+            f"{name!r} is an input of a controller with one reference of positions, speeds and "
+            f"accelerations, and this one asks for {len(of_references)}"
         )
     (signal,) = of_references
     wanted = own.value(signal)[: robot.nq]
