@@ -14,6 +14,7 @@ from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import checked, number, wrong_shape
 from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.state_space.exponential import exponential
 from robodyn.state_space.margins import NONE, Margins, frequencies, margins_of, response
 from robodyn.state_space.mode import Mode, scaled
 from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order, untouched
@@ -477,8 +478,6 @@ class StateSpace:
         ShapeError
             If it is sampled already, or dt is not positive.
         """
-        from scipy.linalg import expm
-
         if self.dt is not None:
             raise ShapeError(f"the model is sampled already, every {self.dt:g} s", name="dt")
         if not 0.0 < number("dt", dt, "s") < np.inf:
@@ -486,7 +485,7 @@ class StateSpace:
         n, m = self.B.shape[-2:]
         whole = np.zeros((*self.A.shape[:-2], n + m, n + m))
         whole[..., :n, :n], whole[..., :n, n:] = self.A, self.B
-        found = np.asarray(expm(whole * dt))
+        found = exponential(whole * float(dt))
         return replace(self, A=found[..., :n, :n], B=found[..., :n, n:], dt=float(dt))
 
     def to_scipy(self) -> Any:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.state_space.exponential import exponential
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 #: Order of Padé approximations of delays.
@@ -35,12 +36,10 @@ def held(
 
 def _over(A: FloatArray, B: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
     """The state after a time, by that before and an input that is held."""
-    from scipy.linalg import expm
-
     n, m = B.shape
     if not time:
         return np.eye(n), np.zeros((n, m))
-    whole = expm(time * np.block([[A, B], [np.zeros((m, n + m))]]))
+    whole = exponential(time * np.block([[A, B], [np.zeros((m, n + m))]]))
     return whole[:n, :n], whole[:n, n:]
 
 

@@ -77,8 +77,6 @@ def _kept(F: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     Raises SettingsError: If the matrix grows.
     """
-    from scipy.linalg import null_space, qr
-
     n = len(F)
     if not n:
         return np.zeros((0, 0)), np.zeros((0, 0))
@@ -88,11 +86,15 @@ def _kept(F: FloatArray) -> tuple[FloatArray, FloatArray]:
             "the memory of the controller grows from sample to sample, whatever the time between "
             "them: it has no continuous model; give dt="
         )
-    right, left = null_space(F - np.eye(n), MEMORY_KEPT), null_space(F.T - np.eye(n), MEMORY_KEPT).T
-    if not right.shape[1]:
-        return np.zeros((n, 0)), np.zeros((0, n))
-    pivots = qr(right.T, pivoting=True, mode="r")[1][: right.shape[1]]
-    right = right @ np.linalg.inv(right[np.sort(pivots)])
+    ways, changes, moved = np.linalg.svd(F - np.eye(n))
+    still = changes <= MEMORY_KEPT * max(1.0, changes.max())
+    right, left = moved[still].T, ways[:, still].T
+    rows, rest = list[int](), right.copy()
+    for _ in range(right.shape[1]):  # rows that differ most from those before
+        k = int(np.abs(rest).sum(axis=1).argmax())
+        rows.append(k)
+        rest = rest - np.outer(rest @ rest[k], rest[k]) / (rest[k] @ rest[k])
+    right = right @ np.linalg.inv(right[np.sort(rows)]) if rows else right
     return right, np.linalg.solve(left @ right, left)
 
 

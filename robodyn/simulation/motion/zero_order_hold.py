@@ -94,7 +94,10 @@ def _reason(
     robot: Robot, loop: LinearLoop, period: float | None, delay: float, step: float, growth: float
 ) -> str:
     """Why a loop with forces that are held is unstable; empty if it is not."""
-    poles, held = loop.model(None).poles, period or step
+    held = period or step
+    if not _growing(loop.model(held, delay), growth):
+        return ""
+    poles = loop.model(None).poles
 
     def unstable(h: float, late: float = delay) -> bool:
         """Whether more modes grow than under the controller in continuous time."""
@@ -130,6 +133,8 @@ def _reason(
 
 def _growing(model: StateSpace, growth: float) -> int:
     """How many modes of a sampled model grow, beyond rounding."""
+    if not (np.abs(np.linalg.eigvals(model.A)) > 1.0 + growth).any():
+        return 0
     values, errors = eigenvalues(model.A)
     return int(np.count_nonzero(np.abs(values) > 1.0 + np.maximum(errors, growth)))
 
