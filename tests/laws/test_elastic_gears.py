@@ -190,3 +190,14 @@ def test_inverse_kinematics_turn_motors_with_their_joints():
     held = ["shoulder_pitch_motor"]
     v = arm.velocity_for(rd.Task(target, frame="tool"), arm.neutral(), dt=0.1, locked=held)
     assert v[motor] == 0.0 != v[1]
+
+
+@pytest.mark.parametrize("command", ["torque", "voltage"])
+def test_locking_a_joint_ends_its_motor(command):
+    motor = rd.Motor(0.06, 0.35, inductance=4e-3)
+    spring = rd.Elastic(2e3, 5.0) if command == "torque" else None
+    gear = rd.Actuator(-50.0, 1e-3, elastic=spring, motor=motor, command=command)
+    arm = rd.load("double_pendulum", actuators={"shoulder": gear}).with_(locked={"shoulder": 0.3})
+    rigid = rd.load("double_pendulum").with_(locked={"shoulder": 0.3})
+    assert arm.joint_names == rigid.joint_names
+    alike(arm.inverse_dynamics([0.2], [0.1], [0.4]), rigid.inverse_dynamics([0.2], [0.1], [0.4]))
