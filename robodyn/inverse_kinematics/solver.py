@@ -79,6 +79,7 @@ class InverseKinematics:
             q[left] = self.starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
         q = self._without_whole_turns(q, start if wish is None else wish, limits, batch)
+        q = self._space.relaxed(q)
         reached = error <= TARGET_REACHED
         result = IKResult(
             q.reshape(*batch, self._space.nq),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 
 import numpy as np
@@ -69,22 +69,20 @@ class ConfigurationSpace:
                 if count:  # a joint that was locked or follows another has no position of its own
                     q[part] = value
         finite(near=q)
-        return self.relaxed(self.normalised("near", q))
+        q, named = self.normalised("near", q), {x[0] for x in near or () if isinstance(x, tuple)}
+        return self.relaxed(q, named) if named or not near else q
 
-    def relaxed(self, q: Array) -> Array:
-        """A posture, with motors behind elastic gears where their joints are, shape (nq,).
+    def relaxed(self, q: Array, named: Collection[str] = ()) -> Array:
+        """Postures with motors behind elastic gears where their joints are, shape (..., nq).
 
-        Those that ``near`` names stay.
+        Motors that are ``named`` stay.
         """
-        springs, near = self._model.setup.gear_springs, self._model.settings.near or ()
-        named = {x[0] for x in near if isinstance(x, tuple)}
-        if not springs or (near and not named):
-            return q
-        q, joints = q.copy(), self._model.joints
+        springs, joints = self._model.setup.gear_springs, self._model.joints
+        q = q.copy() if springs else q
         for spring in springs:
             motor, joint = joints[spring.motor].q, joints[spring.joint].q
             if joint.stop > joint.start and spring.motor not in named:
-                q[motor] = q[joint]
+                q[..., motor] = q[..., joint]
         return q
 
     def random(self, rng: np.random.Generator, count: int | None = None) -> Array:

@@ -63,6 +63,7 @@ class TaskPostures:
             other, less = self._descended(ordered, self._starts.closed(start[None])[0], limits)
             if less < costs:
                 q, costs = other, less
+        q = self._space.relaxed(q)
         residuals = [float(np.linalg.norm(x)) for x in self._errors(ordered[0], q)]
         residual = float(np.linalg.norm(residuals))
         reached = self._reached(ordered[0], q)

@@ -110,7 +110,10 @@ class TaskVelocities:
             if not 0.0 < given < math.inf:
                 raise SettingsError(f"{name} is {given!r}, expected a number above 0")
         bounds = self.bounds(q, dt, truth("limits", limits), limits, locked)
-        return self.along(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
+        v = self.along(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
+        for motor, joint in self._behind_springs:
+            v[motor] = min(max(v[joint], bounds[0][motor]), bounds[1][motor])
+        return v
 
     def along(
         self,
@@ -158,6 +161,13 @@ class TaskVelocities:
                 "limits; limits=False leaves these out"
             )
         return found.clip(lower, upper) if moves is None else v + moves @ found
+
+    @cached_property
+    def _behind_springs(self) -> list[tuple[int, int]]:
+        """Where speeds of motors behind elastic gears are, and those of their joints."""
+        joints = self._model.joints
+        pairs = [(joints[x.motor].v, joints[x.joint].v) for x in self._model.setup.gear_springs]
+        return [(motor.start, own.start) for motor, own in pairs if own.stop > own.start]
 
     # -- limits and motions -----------------------------------------------------------------------
 

@@ -172,3 +172,32 @@ def test_places_where_none_can_be():
     mechanism = rd.Mechanism("wheel", links, (joint,), actuators=(("axle", motor),))
     with pytest.raises(TopologyError, match="'axle_motor' is taken"):
         rd.load(mechanism)
+
+
+def test_inverse_kinematics_turn_motors_with_their_joints():
+    gear = rd.Actuator(-50.0, 1e-3, elastic=rd.Elastic(2e3, 5.0))
+    arm = rd.load("arm7", actuators={"shoulder_pitch": gear})
+    motor = arm.joints["shoulder_pitch_motor"].q.start
+    target = arm.frame_pose(arm.neutral() + 0.4, "tool")
+    found = arm.inverse_kinematics({"tool": np.stack([target, target])})
+    assert found.converged.all()
+    np.testing.assert_array_equal(found.q[:, motor], found.q[:, 1])
+    found = arm.inverse_kinematics(tasks=rd.Task(target, frame="tool"))
+    assert found.converged
+    assert arm.elastic_energy(found.q) == 0.0 != found.q[1]
+    v = arm.velocity_for(rd.Task(target, frame="tool"), arm.neutral(), dt=0.1)
+    assert v[motor] == v[1] != 0.0
+    held = ["shoulder_pitch_motor"]
+    v = arm.velocity_for(rd.Task(target, frame="tool"), arm.neutral(), dt=0.1, locked=held)
+    assert v[motor] == 0.0 != v[1]
+
+
+@pytest.mark.parametrize("command", ["torque", "voltage"])
+def test_locking_a_joint_ends_its_motor(command):
+    motor = rd.Motor(0.06, 0.35, inductance=4e-3)
+    spring = rd.Elastic(2e3, 5.0) if command == "torque" else None
+    gear = rd.Actuator(-50.0, 1e-3, elastic=spring, motor=motor, command=command)
+    arm = rd.load("double_pendulum", actuators={"shoulder": gear}).with_(locked={"shoulder": 0.3})
+    rigid = rd.load("double_pendulum").with_(locked={"shoulder": 0.3})
+    assert arm.joint_names == rigid.joint_names
+    alike(arm.inverse_dynamics([0.2], [0.1], [0.4]), rigid.inverse_dynamics([0.2], [0.1], [0.4]))

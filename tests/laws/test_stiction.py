@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -463,6 +464,15 @@ def test_a_saved_motion_knows_that_its_joints_stick(tmp_path):
     run.save(tmp_path / "run.csv")
     with pytest.raises(SettingsError, match="that joints stick"):
         _ = rd.Trajectory.load(tmp_path / "run.csv", BLOCK).friction_forces
+
+
+def test_a_locked_joint_takes_no_friction_and_leaves_that_of_others_determined():
+    arm = sliders(("a", "w", "1 0 0", F), ("b", "a", "1 0 0", F))
+    run = moved(arm, lambda t, q, v: [0.0, 1.0], locked=["a"], duration=0.1)
+    assert stands(run, 0.0)
+    with warnings.catch_warnings(action="error"):
+        np.testing.assert_array_equal(run.friction_forces["a"], 0.0)
+    np.testing.assert_allclose(run.friction_forces["b"], -1.0, atol=1e-12)
 
 
 def test_what_cannot_be():

@@ -78,6 +78,11 @@ def with_locked(
         couplings=couplings,
         constraints=(*constraints, *rows),
         forces=tuple(force for force in mechanism.forces if force.joint not in welded),
+        actuators=tuple(
+            (name, x)  # a motor with a joint of its own turns none that is locked
+            for name, x in mechanism.actuators
+            if name not in welded or (x.elastic is None and x.command == "torque")
+        ),
         followers=_followers_left(mechanism, welded),
     )
 
