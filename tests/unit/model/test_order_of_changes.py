@@ -15,8 +15,8 @@ from robodyn.model.settings import ChangedSettings, Settings
 
 ORDER = [
     "parameters", "frames", "loops", "actuators", "rotors", "joint_maps", "transmissions",
-    "springs", "symbols", "base", "payload", "couplings", "stops", "constraints", "forces",
-    "sensors", "merge_hinges", "locked",
+    "springs", "symbols", "base", "payload", "couplings", "stops", "constraints", "contacts",
+    "forces", "sensors", "merge_hinges", "locked",
 ]  # fmt: skip
 
 ROBOT = rd.load("puma560")
@@ -43,6 +43,7 @@ CHANGES = {
     "couplings": [rd.Follower(SIX, lambda q: 0.5 * q, of=[FIVE])],
     "stops": rd.CompliantStops(50.0),
     "constraints": [rd.Constraint("held", lambda q: q[0] - 0.2, FOUR)],
+    "contacts": {LAST: rd.Contact("point", on=("world", (0.0, 0.0, 0.5)))},
     "forces": [rd.Force(lambda q, v, t: -0.1 * v, joint=ONE, name="drag")],
     "sensors": [rd.Sensor("imu", at=LAST, name="imu")],
     "merge_hinges": True,
