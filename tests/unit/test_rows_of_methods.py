@@ -18,9 +18,10 @@ ROWS = 3
 
 #: What a robot says once for any number of states, or of one state.
 OF_NO_ROWS = {
-    "assemble", "at", "base_parameters", "branch_sign", "equilibrium", "function",
-    "inverse_kinematics", "loop_gaps", "mobility", "neutral", "of_rows", "parameter_rows", "plot",
-    "random", "reduced", "simultaneous_impacts", "start", "steady_motion", "with_",
+    "acceleration_for", "assemble", "at", "base_parameters", "branch_sign", "contact_forces",
+    "dh_table", "equilibrium", "function", "inverse_kinematics", "loop_gaps", "mobility", "neutral",
+    "of_rows", "parameter_rows", "plot", "random", "reduced", "simultaneous_impacts", "start",
+    "steady_motion", "velocity_for", "with_",
 }  # fmt: skip
 METHODS = [
     name

@@ -325,9 +325,9 @@ def _at_row(k: int) -> Callable[[Any], Any]:
 #: Methods of robots that cannot be computed for rows of parameters.
 NOT_BY_ROWS = frozenset(
     (
-        "apparent_mass", "base_parameters", "equilibrium", "impact", "impact_derivatives",
-        "impact_tensors", "impulses", "latch", "reduced", "simultaneous_impacts", "steady_motion",
-        "with_",
+        "acceleration_for", "apparent_mass", "base_parameters", "contact_forces", "equilibrium",
+        "impact", "impact_derivatives", "impact_tensors", "impulses", "latch", "reduced", "simultaneous_impacts", "steady_motion",
+        "velocity_for", "with_",
     )
 )  # fmt: skip
 
