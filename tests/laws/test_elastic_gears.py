@@ -166,13 +166,14 @@ def test_places_where_none_can_be():
     wrist = rd.Transmission.differential("wrist", ["pan", "tilt"])
     with pytest.raises(ActuationError, match="'wrist'"):
         rd.load("pan_tilt", actuators={"pan": motor}, transmissions=[wrist])
-    with pytest.raises(ActuationError, match="no joint that moves"):
-        arm().with_(locked={"shoulder": 0.0})
     links = rd.Link("base"), rd.Link("axle_motor", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0))
     joint = rd.Joint("axle", "continuous", parent="base", child="axle_motor")
     mechanism = rd.Mechanism("wheel", links, (joint,), actuators=(("axle", motor),))
     with pytest.raises(TopologyError, match="'axle_motor' is taken"):
         rd.load(mechanism)
+    fixed = dataclasses.replace(joint, kind="fixed")
+    with pytest.raises(ActuationError, match="no joint that moves"):
+        rd.load(dataclasses.replace(mechanism, joints=(fixed,)))
 
 
 def test_inverse_kinematics_turn_motors_with_their_joints():
