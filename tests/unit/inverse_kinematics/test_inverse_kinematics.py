@@ -429,6 +429,8 @@ def test_out_of_reach_where_other_joints_cannot_follow_in_minimal_coordinates():
         robot = rd.load("five_bar", coordinates=coordinates, actuators=motors)
         point = robot.frame_pose(robot.neutral(), "right_rod")[:3, 3]
         with pytest.warns(ConvergenceWarning):
-            found = robot.inverse_kinematics({"right_rod": point + [[0.01, 0, 0], [0.2, 0, 0]]})
+            found = robot.inverse_kinematics(
+                {"right_rod": point + np.outer([0.01, 0.2], [1, 0, 0])}
+            )
         residuals.append(found.residual)
     np.testing.assert_allclose(*residuals, rtol=1e-3)
