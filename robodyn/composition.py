@@ -238,7 +238,7 @@ class Parts:
     ) -> tuple[Callable[[], Array], Callable[[np.random.Generator], Array]]:
         """Make the neutral position of a robot without constraints, and random ones."""
         if isinstance(self.expansion, TreeExpansion):
-            return self.space.zero, following.random
+            return lambda: self.space.relaxed(self.space.zero()), following.random
         closed = ClosedPositions(self.model, self.space, self.expansion, limits, following)
         return self.space.start, closed.random
 

@@ -66,7 +66,8 @@ class ExtendedKalmanFilter:
     SettingsError
         If the robot depends on time, its base moves in a given way, or constraints act on speeds
         alone; if the sensors do not show a state at ``posture``, which does not decay by itself.
-        Of a floating base they need not: its variance grows.
+        Of a floating base they need not, nor the charge of a motor commanded by voltage: their
+        variance grows.
     UnknownNameError
         For a sensor, a joint or a link that the robot does not have.
 
@@ -180,7 +181,7 @@ class _Filter:
         self._W = weights("process", given.process, self._n, sizes, kind="variance")
         V = weights("measurement", given.measurement, p, shown, definite=True, kind="variance")
         self._P = weights("initial", given.initial, self._n, sizes, kind="variance")
-        refuse_unseen(self.model.linear_model(self._start), _base_states(robot, self.states))
+        refuse_unseen(self.model.linear_model(self._start), _drifting(robot, self.states))
         self._apart: FloatArray | None
         self._variances, self._apart = np.diag(V), None
         if not np.array_equal(V, np.diag(self._variances)):
@@ -261,9 +262,8 @@ class _Filter:
         return P
 
 
-def _base_states(robot: Robot, states: tuple[str, ...]) -> set[str]:
-    """States of a floating base, which sensors need not show."""
-    if robot.base != "floating":
-        return set()
-    first = robot.joint_names[0]
-    return {x for x in states if x[2:].split("[")[0] == first}
+def _drifting(robot: Robot, states: tuple[str, ...]) -> set[str]:
+    """States that sensors need not show: of a floating base, and charges that passed motors."""
+    free = {f"q:{x.winding}" for x in robot.model.setup.windings}
+    first = robot.joint_names[0] if robot.base == "floating" else None
+    return free | {x for x in states if x[2:].split("[")[0] == first}

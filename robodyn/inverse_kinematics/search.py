@@ -90,7 +90,7 @@ class PostureSearch:
         others = (self._starts.restart(k, self._limits) for k in range(OTHERS))
         within = [x for x in others if x is not None]
         starts = [begun, q[left], *(np.repeat(x[None], len(left), axis=0) for x in within)]
-        error[left] = np.inf
+        q[left], error[left] = begun, np.inf
         for tried in starts:
             self._keep_improved(
                 q, error, left, tried, self._refined(tried, left), 1.0 + NEARER_POSTURE
@@ -119,12 +119,15 @@ class PostureSearch:
         new: FloatArray,
         margin: float = 1.0,
     ) -> None:
-        """What was tried for some rows, where it is better."""
+        """What was tried for some rows, where it is better; no number is worse than any.
+
+        In minimal coordinates steps may lead to where other joints cannot follow.
+        """
         if len(error) == 1:  # the usual case, in little time
-            if not new[0] * margin >= error[0]:
+            if new[0] * margin < error[0] or error[0] != error[0]:
                 q[...], error[...] = tried, new
             return
-        better = ~(new * margin >= error[left])
+        better = (new * margin < error[left]) | np.isnan(error[left])
         q[left[better]], error[left[better]] = tried[better], new[better]
 
     def _improve(

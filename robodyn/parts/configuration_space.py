@@ -15,6 +15,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
 from robodyn.model.states import overflow, refuse_zero_quaternions
+from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.tolerances import QUATERNION_ROUNDING
 
 
@@ -69,7 +70,12 @@ class ConfigurationSpace:
                 if count:  # a joint that was locked or follows another has no position of its own
                     q[part] = value
         finite(near=q)
-        q, named = self.normalised("near", q), {x[0] for x in near or () if isinstance(x, tuple)}
+        return self.begun(self.normalised("near", q))
+
+    def begun(self, q: Array) -> Array:
+        """`relaxed` without the motors that ``near`` of `robodyn.load` names, shape (nq,)."""
+        near = self._model.settings.near or ()
+        named = {x[0] for x in near if isinstance(x, tuple)}
         return self.relaxed(q, named) if named or not near else q
 
     def relaxed(self, q: Array, named: Collection[str] = ()) -> Array:
@@ -80,10 +86,16 @@ class ConfigurationSpace:
         springs, joints = self._model.setup.gear_springs, self._model.joints
         q = q.copy() if springs else q
         for spring in springs:
-            motor, joint = joints[spring.motor].q, joints[spring.joint].q
-            if joint.stop > joint.start and spring.motor not in named:
-                q[..., motor] = q[..., joint]
+            if spring.motor not in named:
+                own = joints[spring.joint].q
+                follows = own.stop == own.start
+                at = self._followers.positions(q)[spring.joint] if follows else q[..., own.start]
+                q[..., joints[spring.motor].q.start] = at
         return q
+
+    @cached_property
+    def _followers(self) -> TreeJointPositions:
+        return TreeJointPositions(self._model, self._evaluator)
 
     def random(self, rng: np.random.Generator, count: int | None = None) -> Array:
         """A position within the limits, shape (nq,), or as many as are asked for (count, nq)."""

@@ -28,6 +28,7 @@ from robodyn.errors import ActuationError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
+from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.tasks.quadratic_program import FAR, least
 from robodyn.tolerances import JACOBIAN_RANK
 
@@ -111,8 +112,9 @@ class TaskVelocities:
                 raise SettingsError(f"{name} is {given!r}, expected a number above 0")
         bounds = self.bounds(q, dt, truth("limits", limits), limits, locked)
         v = self.along(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
-        for motor, joint in self._behind_springs:
-            v[motor] = min(max(v[joint], bounds[0][motor]), bounds[1][motor])
+        for motor, joint, name in self._behind_springs:
+            own = self._followers.velocities(q, v)[name] if joint is None else v[joint]
+            v[motor] = min(max(own, bounds[0][motor]), bounds[1][motor])
         return v
 
     def along(
@@ -163,11 +165,18 @@ class TaskVelocities:
         return found.clip(lower, upper) if moves is None else v + moves @ found
 
     @cached_property
-    def _behind_springs(self) -> list[tuple[int, int]]:
-        """Where speeds of motors behind elastic gears are, and those of their joints."""
-        joints = self._model.joints
-        pairs = [(joints[x.motor].v, joints[x.joint].v) for x in self._model.setup.gear_springs]
-        return [(motor.start, own.start) for motor, own in pairs if own.stop > own.start]
+    def _behind_springs(self) -> list[tuple[int, int | None, str]]:
+        """Where speeds of motors behind elastic gears are, and of their joints; the joints."""
+        found, joints = [], self._model.joints
+        for x in self._model.setup.gear_springs:
+            own = joints[x.joint].v
+            place = own.start if own.stop > own.start else None
+            found.append((joints[x.motor].v.start, place, x.joint))
+        return found
+
+    @cached_property
+    def _followers(self) -> TreeJointPositions:
+        return TreeJointPositions(self._model, self._evaluator)
 
     # -- limits and motions -----------------------------------------------------------------------
 

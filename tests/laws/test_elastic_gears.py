@@ -7,6 +7,7 @@ import pytest
 from support.comparison import close_within
 
 import robodyn as rd
+from robodyn.description import Mimic
 from robodyn.errors import ActuationError, TopologyError
 
 RATIO, ROTOR, STIFFNESS, DAMPING, WHEEL = 40.0, 3e-4, 800.0, 0.6, 1.5
@@ -165,13 +166,14 @@ def test_places_where_none_can_be():
     wrist = rd.Transmission.differential("wrist", ["pan", "tilt"])
     with pytest.raises(ActuationError, match="'wrist'"):
         rd.load("pan_tilt", actuators={"pan": motor}, transmissions=[wrist])
-    with pytest.raises(ActuationError, match="no joint that moves"):
-        arm().with_(locked={"shoulder": 0.0})
     links = rd.Link("base"), rd.Link("axle_motor", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0))
     joint = rd.Joint("axle", "continuous", parent="base", child="axle_motor")
     mechanism = rd.Mechanism("wheel", links, (joint,), actuators=(("axle", motor),))
     with pytest.raises(TopologyError, match="'axle_motor' is taken"):
         rd.load(mechanism)
+    fixed = dataclasses.replace(joint, kind="fixed")
+    with pytest.raises(ActuationError, match="no joint that moves"):
+        rd.load(dataclasses.replace(mechanism, joints=(fixed,)))
 
 
 def test_inverse_kinematics_turn_motors_with_their_joints():
@@ -201,3 +203,35 @@ def test_locking_a_joint_ends_its_motor(command):
     rigid = rd.load("double_pendulum").with_(locked={"shoulder": 0.3})
     assert arm.joint_names == rigid.joint_names
     alike(arm.inverse_dynamics([0.2], [0.1], [0.4]), rigid.inverse_dynamics([0.2], [0.1], [0.4]))
+
+
+def mimic(ratio, offset):
+    """Two wheels, of which the second follows the first."""
+    body = rd.Inertia(1.0, ixx=0.1, iyy=0.1, izz=0.1)
+    links = rd.Link("w"), rd.Link("a", body), rd.Link("b", body)
+    joints = (
+        rd.Joint("first", "continuous", "w", "a", axis=(0, 1, 0)),
+        rd.Joint("second", "continuous", "a", "b", mimic=Mimic("first", ratio, offset)),
+    )
+    return rd.Mechanism("mimic", links, joints)
+
+
+def test_springs_at_joints_that_follow_others_are_relaxed_as_well():
+    gear = rd.Actuator(-20.0, 1e-3, elastic=rd.Elastic(500.0))
+    robot = rd.load(mimic(-1.7, 0.2), actuators={"second": gear})
+    np.testing.assert_allclose(robot.neutral(), [0.0, 0.2], atol=1e-15)
+    found = robot.inverse_kinematics({"b": robot.frame_pose([0.3, 0.0], "b")})
+    np.testing.assert_allclose(found.q, [0.3, 0.2 - 1.7 * 0.3], atol=1e-9)
+    turned = rd.Task(robot.frame_pose([0.3, 0.0], "b"), frame="b")
+    v = robot.velocity_for(turned, robot.neutral(), dt=0.1)
+    assert v[0] > 0.1
+    np.testing.assert_allclose(v[1], -1.7 * v[0], rtol=1e-12)
+
+
+def test_a_motor_that_near_names_stays_there():
+    gear = rd.Actuator(-20.0, 1e-3, elastic=rd.Elastic(500.0))
+    given = {"crank_drive": 0.5, "crank_drive_motor": 0.6}
+    robot = rd.load("four_bar", actuators={"crank_drive": gear}, near=given)
+    own, motor = (robot.joints[name].q.start for name in given)
+    q = robot.neutral()
+    np.testing.assert_allclose([q[own], q[motor]], [0.5, 0.6], atol=1e-9)

@@ -6,6 +6,7 @@ from scipy.linalg import expm
 from support.comparison import close_within
 
 import robodyn as rd
+from robodyn.controllers import ExtendedKalmanFilter, JointPD, OutputFeedback, PointToPoint
 from robodyn.errors import ActuationError, SettingsError, TopologyError, UrdfError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
@@ -162,3 +163,18 @@ def test_places_where_none_can_be(tmp_path):
     (tmp_path / "arm.urdf").write_text(text.replace('command="voltage"', 'command="volts"'))
     with pytest.raises(UrdfError, match="volts"):
         rd.load(tmp_path / "arm.urdf")
+
+
+def test_encoders_show_the_current_of_a_motor_commanded_by_voltage():
+    motor = rd.Motor(0.06, 0.35, inductance=4e-3)
+    encoders = rd.Sensor(lambda q, v, a: q, joint=["shoulder", "elbow"], name="encoders")
+    drive = rd.Actuator(-50.0, 1e-3, motor=motor, command="voltage")
+    robot = rd.load("double_pendulum", sensors=[encoders], actuators={"shoulder": drive})
+    noise = [1e-12, 1e-12, 0.0, 1e-8, 1e-8, 1e-4]
+    found = ExtendedKalmanFilter(robot, ["encoders"], noise, 1e-8, dt=1e-3)
+    law = JointPD(
+        robot, PointToPoint(np.zeros(3), np.zeros(3), 1.0), 0.0, [0, 0, 0.3], gravity=False
+    )
+    run = rd.simulate(robot, OutputFeedback(law, found), q0=[0.02, 0.05, 0.0], duration=0.5)
+    assert abs(run.v[-1, 2]) > 0.05
+    np.testing.assert_allclose(run.controller_state["velocity"][-1], run.v[-1], atol=1e-9)

@@ -57,7 +57,7 @@ class LoopCloser:
         Beside it, where it is singular and the user has not named it.
         """
         found = self._nearest if self._model.settings.near else self.regular
-        return self._space.relaxed(found)
+        return self._space.begun(found)
 
     @property
     def _nearest(self) -> Array:

@@ -420,3 +420,17 @@ def test_angles_are_near_the_posture_that_is_preferred():
         q0=robot.neutral(), posture=wish, limits=False,
     )  # fmt: skip
     np.testing.assert_allclose(found.q, wish, atol=1e-6)
+
+
+def test_out_of_reach_where_other_joints_cannot_follow_in_minimal_coordinates():
+    residuals = []
+    for coordinates in ("tree", "minimal"):
+        motors = {"left_drive": rd.Actuator(), "left_elbow": rd.Actuator()}
+        robot = rd.load("five_bar", coordinates=coordinates, actuators=motors)
+        point = robot.frame_pose(robot.neutral(), "right_rod")[:3, 3]
+        with pytest.warns(ConvergenceWarning):
+            found = robot.inverse_kinematics(
+                {"right_rod": point + np.outer([0.01, 0.2], [1, 0, 0])}
+            )
+        residuals.append(found.residual)
+    np.testing.assert_allclose(*residuals, rtol=1e-3)
