@@ -326,7 +326,8 @@ def _at_row(k: int) -> Callable[[Any], Any]:
 NOT_BY_ROWS = frozenset(
     (
         "acceleration_for", "apparent_mass", "base_parameters", "contact_forces", "equilibrium",
-        "impact", "impact_derivatives", "impact_tensors", "impulses", "latch", "reduced", "simultaneous_impacts", "steady_motion",
+        "impact", "impact_derivatives", "impact_tensors", "impulses", "latch", "reduced",
+        "simultaneous_impacts", "steady_motion",
         "velocity_for", "with_",
     )
 )  # fmt: skip
