@@ -19,7 +19,7 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 PAGE = "theory/bibliography"
-CITATION = re.compile(r"\[((?:De\s|Van\s)?[A-Z][A-Za-z]*(?: et al\.)?),?\s[^\]\[]*\d[^\]\[]*\]")
+CITATION = re.compile(r"\[((?:Del?\s|Van\s)?[A-Z][A-Za-z]*(?: et al\.)?),?\s[^\]\[]*\d[^\]\[]*\]")
 
 
 class CitedWorks(SphinxPostTransform):

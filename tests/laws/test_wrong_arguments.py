@@ -23,8 +23,9 @@ from robodyn.simulation import events
 #: Made by robodyn, for its users to read.
 RESULTS = {
     "BaseParameters", "Comparison", "Conversion", "Excitation", "Function", "HybridDynamics",
-    "IKResult", "Identified", "Impact", "JointWrenches", "Mechanism", "Payload", "Plan", "Robot",
-    "State", "SteadyMotion", "StepDerivatives", "SweepTable", "Trajectory", "TrajectoryGradient",
+    "IKResult", "Identified", "Impact", "JointWrenches", "Mechanism", "Payload", "Plan",
+    "PlannedMotion", "Robot", "State", "SteadyMotion", "StepDerivatives", "SweepTable",
+    "Trajectory", "TrajectoryGradient",
 }  # fmt: skip
 #: Of numbers and symbols, which behave as those of Python's ``math`` do.
 LIKE_MATH = {
