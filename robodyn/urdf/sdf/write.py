@@ -45,6 +45,9 @@ VERSION = "1.11"
 #: Name space of the elements that Drake reads beside those of SDF.
 DRAKE = "http://drake.mit.edu"
 
+#: A model of SDF has to have a name.
+NAMELESS = "robot"
+
 #: Words of SDF for kinds of joints, of several the first; a floating joint is none.
 WORDS = {kind.name: word for word, kind in reversed(JOINT_TYPES.items())}
 
@@ -71,7 +74,7 @@ def sdf_text(robot: DrawnRobot) -> Written:
                 **mechanism.where(item),
             )
     root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
-    model = _add(root, "model", name=mechanism.name)
+    model = _add(root, "model", name=mechanism.name or NAMELESS)
     frames = _frames(mechanism)
     for link in mechanism.links:
         if link.name not in frames and link.name != WORLD:

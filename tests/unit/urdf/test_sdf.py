@@ -1,5 +1,6 @@
 """What SDF files say, and what is wrong with them."""
 
+import dataclasses
 import math
 import re
 import warnings
@@ -595,3 +596,11 @@ def test_dampers_of_links_and_joints_of_worlds_are_told():
     inside = model(link("a"), link("b"), joint()).partition(">")[2].rpartition("</sdf>")[0]
     with pytest.warns(rd.errors.UrdfWarning, match="joint 'x' of the world"):
         rd.load(f'<sdf version="1.9"><world name="w">{inside}{held}</world></sdf>')
+
+
+def test_a_robot_without_a_name_is_written_with_one(tmp_path):
+    """SDF has no models without a name: what was written could not be read."""
+    nameless = dataclasses.replace(rd.load("pan_tilt").mechanism, name="")
+    rd.convert(rd.load(nameless), tmp_path / "robot.sdf")
+    again = rd.load(tmp_path / "robot.sdf")
+    assert again.name == "robot" and again.nv == 2
