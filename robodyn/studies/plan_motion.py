@@ -40,6 +40,9 @@ COSTS: Mapping[str, Callable[[Any], Any]] = {
     "time": lambda x: 1.0,
 }
 
+#: Nodes of the first shot at least: with fewer, its equations are more than its unknowns.
+FIRST_SHOT = 6
+
 #: Steps of the simulation between nodes, and meshes that are tried for a tolerance.
 CHECKED, MESHES = 16, 4
 
@@ -195,7 +198,7 @@ def plan_motion(
     else:
         found = problem.straight()
         with contextlib.suppress(PlanError):  # a mesh of half the nodes may be too coarse
-            found = problem.solved(max(nodes // 2, 3), found, trapezoids=True).points
+            found = problem.solved(max(nodes // 2, FIRST_SHOT), found, trapezoids=True).points
     for k in range(MESHES):
         solution = problem.solved((nodes - 1) * 2**k + 1, found, trapezoids=False)
         plan, found = problem.checked(solution), solution.points

@@ -84,11 +84,12 @@ def write(
     >>> again.joint_names == robot.joint_names
     True
     """
-    functions = [("constraint", x.name) for x in mechanism.constraints]
-    functions += [("force", x.name) for x in mechanism.forces]
-    for what, name in functions:
+    functions = [("constraint", x.name, getattr(x, "contact", None)) for x in mechanism.constraints]
+    functions += [("force", x.name, None) for x in mechanism.forces]
+    for what, name, contact in functions:
+        advice = ": robot.with_(contacts={}) has none" if contact else ""
         raise UrdfError(
-            f"cannot be written: {what}s of one's own have no notation in a file",
+            f"cannot be written: {what}s of one's own have no notation in a file{advice}",
             element=f"{what} {name!r}",
         )
     if mechanism.root is not None and mechanism.root != _root_without_name(mechanism):

@@ -18,7 +18,7 @@ from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm, momentum
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, arctan2, sqrt
+from robodyn.symbolic.scalar import Number, arctan2, sqrt, where
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
@@ -75,13 +75,26 @@ def _rows_of(errors: Sequence[Number], columns: Mapping[int, Sequence[Number]]) 
 
 
 def _rotation_vector(R: Rotation, goal: Sequence[Number]) -> Vec3:
-    """Of the turn that leads to another rotation, in the axes of what both are seen from."""
-    E = Mat3(*goal) @ R.T.matrix
+    """Of the turn that leads to another rotation, in the axes of what both are seen from.
+
+    Beyond a quarter turn the axis is that of the symmetric part, ``(1 - cos) n n^T`` beside
+    multiples of one, of which the column with the largest element is taken; its way is that of the
+    skew part, which vanishes at half a turn, where both ways are as long.
+    """
+    E: Any = Mat3(*goal) @ R.T.matrix
     sine = Vec3((E.zy - E.yz) * 0.5, (E.xz - E.zx) * 0.5, (E.yx - E.xy) * 0.5)
+    cosine = (E.xx + E.yy + E.zz - 1.0) * 0.5
     size = sqrt(sine.dot(sine) + SQUARED_ANGLE_FLOOR)
-    angle: Any = arctan2(size, (E.xx + E.yy + E.zz - 1.0) * 0.5)
-    turn: Vec3 = sine * (angle / size)
-    return turn
+    xy, xz, yz = (E.xy + E.yx) * 0.5, (E.xz + E.zx) * 0.5, (E.yz + E.zy) * 0.5
+    x, y, z = E.xx - cosine, E.yy - cosine, E.zz - cosine
+    of_y_or_z = [where(y > z, a, b) for a, b in ((xy, xz), (y, yz), (yz, z))]
+    first = (x > y) & (x > z)
+    column = Vec3(*(where(first, a, b) for a, b in zip((x, xy, xz), of_y_or_z, strict=True)))
+    length = sqrt(column.dot(column) + SQUARED_ANGLE_FLOOR)
+    way = where(column.dot(sine) < 0.0, -1.0, 1.0)
+    far, angle = cosine < 0.0, arctan2(size, cosine)
+    parts = zip(sine * (1.0 / size), column * (way / length), strict=True)
+    return Vec3(*(where(far, b, a) * angle for a, b in parts))
 
 
 def _center_of_mass(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:

@@ -199,6 +199,9 @@ def test_what_contradicts_is_told():
         robot.with_(contacts={"box": rd.Contact(on="table")})
     with pytest.raises(rd.SettingsError, match="no contacts"):
         rd.load("puma560").contact_forces(np.zeros(6), np.zeros(6))
+    with pytest.raises(rd.UrdfError, match=r"with_\(contacts=\{\}\)"):
+        rd.urdf.write(robot.mechanism)
+    assert "box contact" not in rd.urdf.write(robot.with_(contacts={}).mechanism)
     point = robot.with_(contacts={"box": rd.Contact("point", at=(0, 0, -SIDE))})
     with pytest.raises(rd.ActuationError, match="contradict"):
         point.contact_forces(q, rest, np.array([0, 0, 0, 1.0, 0, 0]), rest)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
+from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.errors import ConvergenceWarning
@@ -116,6 +117,33 @@ def test_a_turn_of_any_size_is_one_step():
         v = robot.velocity_for([task, hold], q, dt=0.1, limits=False, damping=1e-12)
         turned = robot.frame_pose(robot.integrate(q, 0.1 * v), robot.link_names[0])[:3, :3]
         np.testing.assert_allclose(turned, goal, atol=1e-6)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, -1e-9, 1e-4])
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (-1, 2, 0.5)])
+def test_half_a_turn_is_an_error(axis, off):
+    """There the matrix is symmetric, so that what differs from its transpose says nothing."""
+    robot = rd.load("satellite", base="floating")
+    link, q = robot.link_names[0], robot.random(1)
+    n = np.array(axis) / np.linalg.norm(axis)
+    goal = Rotation.from_rotvec((np.pi + off) * n).as_matrix() @ robot.frame_pose(q, link)[:3, :3]
+    task = rd.Task(goal, frame=link)
+    error = robot._parts.task_velocities.level([task]).jacobian(q, [task])[1]
+    np.testing.assert_allclose(np.linalg.norm(error), np.pi - abs(off), atol=1e-7)
+    np.testing.assert_allclose(abs(error @ n), np.pi - abs(off), atol=1e-6)
+    turned = Rotation.from_rotvec(error).as_matrix() @ robot.frame_pose(q, link)[:3, :3]
+    np.testing.assert_allclose(turned, goal, atol=1e-6)
+
+
+def test_a_posture_half_a_turn_away_is_found():
+    robot = rd.load("arm7")
+    q = robot.random(0)
+    X = robot.frame_pose(q, _tip(robot))
+    for turn in np.diag([1.0, -1, -1]), np.diag([-1.0, 1, -1]), np.diag([-1.0, -1, 1]):
+        found = robot.inverse_kinematics(tasks=rd.Task(X[:3, :3] @ turn, frame=_tip(robot)), q0=q)
+        assert found.converged
+        reached = robot.frame_pose(found.q, _tip(robot))[:3, :3]
+        np.testing.assert_allclose(reached, X[:3, :3] @ turn, atol=1e-8)
 
 
 def test_momentum_is_a_rate():
