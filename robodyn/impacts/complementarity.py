@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.tolerances import COMPLEMENTARITY_ZERO, REBOUND_SPEED_ZERO
+from robodyn.tolerances import COMPLEMENTARITY_ZERO, QUOTIENT_FLOOR, REBOUND_SPEED_ZERO
 
 #: Largest number of rebounds of points that are caught between others.
 ROUNDS = 3000
@@ -135,17 +135,21 @@ def evenly_shared(A: Array, b: Array, most: Array) -> Array:
     Notes
     -----
     Bounds ``x most`` that are too narrow leave rates ``y = A p + b``, against which all forces
-    stand; ``x`` has to be the power of what they resist over ``most |y|`` at least. Bounds that are
-    made so wide again and again reach the least ones in a few steps, as forces are linear in them
-    while the same ones are at their bounds.
+    stand; for any ``y`` in the range of ``A``, ``x`` has to be the power of what they resist over
+    ``most |y|`` at least. Bounds that are made so wide again and again reach the least ones in a
+    few steps, as forces are linear in them while the same ones are at their bounds. Digits of ``y``
+    outside of the range are those of rounding and would ask for more than that.
     """
-    freely = np.linalg.lstsq(A, -b, rcond=COMPLEMENTARITY_ZERO)[0]
-    p, y, x = np.zeros(len(b)), b, 0.0
-    least = COMPLEMENTARITY_ZERO * np.abs(b).max(initial=0.0)
+    sizes, axes = np.linalg.eigh(A)
+    found = sizes > COMPLEMENTARITY_ZERO * sizes[-1]
+    sizes, reachable = sizes[found], axes[:, found]
+    freely = -reachable @ (reachable.T @ b / sizes)
+    p, x = np.zeros(len(b)), 0.0
     for _ in range(10 * len(b) + 10):
-        if not np.abs(y).max(initial=0.0) > least:
+        y = reachable @ (reachable.T @ (A @ p + b))
+        wider = -(freely @ y) / (most @ np.abs(y) + QUOTIENT_FLOOR)
+        if not wider > x * (1.0 + COMPLEMENTARITY_ZERO):
             break
-        x += (p - freely) @ y / (most @ np.abs(y))
+        x = wider
         p = bounded(A, b, x * most)
-        y = A @ p + b
     return p
