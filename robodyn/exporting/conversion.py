@@ -165,14 +165,17 @@ def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
 def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
     q, links = robot.neutral(), robot.link_names
-    behind = {x.motor: x.joint for x in robot.model.setup.gear_springs}
+    setup = robot.model.setup
+    turned = {x.winding: x.motor for x in setup.windings}
+    behind = {x.motor: x.joint for x in setup.gear_springs}
+    motors = (turned.get(name, name) for name in robot.actuated_joints)
     drawn = DrawnRobot(
         robot.mechanism,
         floating=robot.base == "floating",
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
         poses=dict(zip(links, robot.frame_poses(q, frames=links), strict=True)),
-        motors=tuple(behind.get(name, name) for name in robot.actuated_joints),
+        motors=tuple(behind.get(name, name) for name in motors),
     )
     texts = {".xml": mjcf_text, ".sdf": sdf_text}
     return texts.get(suffix, usda_text)(drawn)

@@ -260,6 +260,35 @@ def test_motors_of_joints_that_follow_others_stay_there(tmp_path):
     close(twin.robot.actuation_matrix(q), robot.actuation_matrix(q))
 
 
+@pytest.mark.skipif(not hasattr(mujoco.mjtGain, "mjGAIN_DCMOTOR"), reason="an older mujoco")
+@pytest.mark.parametrize("elastic", [None, rd.Elastic(50.0, 0.1)])
+@pytest.mark.parametrize("voltage", [None, 24.0])
+def test_motors_that_are_commanded_by_voltage(voltage, elastic, tmp_path):
+    """They reach the same state and current in half a second; USD has a drive for each."""
+    motor = rd.Motor(0.05, 0.8, inductance=4e-3, voltage=voltage)
+    drive = rd.Actuator(-20.0, 1e-4, motor=motor, command="voltage", elastic=elastic)
+    robot = loaded("double_pendulum", actuators={"elbow": drive}, rotor_model="armature")
+    text, lost = written(robot, tmp_path)
+    assert any("elastic gears" in line for line in lost) == (elastic is not None)
+    assert not any("electric motors" in line for line in lost)
+    assert "PhysicsDriveAPI" in written(robot, tmp_path, "robot.usda")[0]
+    if elastic is not None:
+        return
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    model.opt.timestep, data.ctrl[:] = 1e-4, 6.0
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+    run = rd.simulate(
+        robot, lambda t, q, v: [0.0, 0.0, 6.0], duration=0.5, step=1e-4, limits="ignore"
+    )
+    np.testing.assert_allclose(run.q[-1, :2], data.qpos, atol=2e-3)
+    np.testing.assert_allclose(run.v[-1, 2], data.act[0], rtol=5e-3)
+    again = loaded(text).actuators["elbow"]
+    assert again.gear_ratio == -20.0
+    assert again.motor == motor
+
+
 def test_names_that_parts_of_others_would_take(tmp_path):
     """The parts of the universal joint `u` are `u_1` and `u_2`, and `u_1` is there."""
     rng = np.random.default_rng(2)

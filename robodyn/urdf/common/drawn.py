@@ -82,19 +82,22 @@ def left_out(parts: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
 
 
 def left_out_everywhere(
-    mechanism: Mechanism, sensors: Sequence[str] | None = None
+    mechanism: Mechanism, sensors: Sequence[str] | None = None, *, voltages: bool = False
 ) -> Iterator[str]:
     """What only robodyn and its URDF hold.
 
     sensors, optional: Those that the format does not have. Default: all.
+    voltages: Whether the format has electric motors whose command is a voltage.
     """
     if sensors is None:
         sensors = [x.name for x in mechanism.sensors]
+    kept = "voltage" if voltages else None
+    electric = [x for x, y in mechanism.actuators if y.motor and y.command != kept]
     yield from left_out(
         (
             ("stiffness of stops", [x.name for x in mechanism.joints if x.stop_stiffness]),
             ("rotors that spin freely", [x.name for x in mechanism.rotors]),
-            ("electric motors", [x for x, motor in mechanism.actuators if motor.motor]),
+            ("electric motors", electric),
             ("losses of gears", [x for x, motor in mechanism.actuators if not motor.lossless]),
             ("elastic gears and backlash", [x for x, y in mechanism.actuators if y.elastic]),
             ("sensors", sensors),

@@ -97,6 +97,11 @@ class CompiledModel:
         rows = getattr(self.model, "actuator_outadr", None)  # newer ones: forces of several numbers
         return float(self.model.actuator_gear[actuator if rows is None else rows[actuator], 0])
 
+    def first_control_of(self, actuator: int) -> int:
+        """Number of the first control of an actuator; newer versions know some with several."""
+        rows = getattr(self.model, "actuator_ctrladr", None)
+        return actuator if rows is None else int(rows[actuator])
+
     def switched_off(self, what: str) -> bool:
         """Whether ``<flag what="disable"/>`` stands in ``<option>``; PASSIVE is an older word."""
         bits = self.mujoco.mjtDisableBit.__members__

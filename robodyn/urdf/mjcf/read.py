@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.description import Actuator, Joint, Mechanism
+from robodyn.description import Actuator, Joint, Mechanism, Motor
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.stokes_drag import StokesDrag
@@ -152,6 +152,7 @@ def _without_effect(motors: Motors, tendons: Tendons, equalities: Equalities) ->
         ("limits of tendons", tendons.limited),
         ("actuators that drive no single joint:", motors.elsewhere),
         ("how these actuators follow their controls:", motors.controlled),
+        ("delays of the controls of", motors.delayed),
         ("limits that differ by direction (the larger is taken) of", motors.one_sided),
         ("inactive equality constraints", equalities.inactive),
     ):
@@ -215,6 +216,7 @@ class Motors:
 
     of_tendons: Those of fixed tendons, with their gear ratios to these.
     efforts: Limits of what drives each joint, by its number.
+    delayed: Actuators whose controls act later.
     elsewhere: Actuators that drive no single joint and no fixed tendon: sites, balls, bodies,
         cables.
     controlled: Actuators whose force follows from the state: servos, muscles, dampers.
@@ -223,6 +225,7 @@ class Motors:
 
     def __init__(self, compiled: CompiledModel) -> None:
         model, names = compiled.model, compiled.names
+        self.delayed: list[str] = []
         self.elsewhere: list[str] = []
         self.controlled: list[str] = []
         self.one_sided: list[str] = []
@@ -236,7 +239,11 @@ class Motors:
                 limit = self._limit(compiled, k, name)
                 motors = found if single else self.of_tendons
                 at = int(model.actuator_trnid[k, 0])
-                motors.setdefault(at, []).append(Actuator(gear, torque_limit=limit, name=name))
+                electric = _electric_motor(compiled, k)
+                motor = Actuator(gear, torque_limit=limit, name=name, motor=electric)
+                motors.setdefault(at, []).append(motor)
+                if compiled.own("actuator_delay", k):
+                    self.delayed.append(name)
         together = {joint: _combined(motors) for joint, motors in found.items()}
         self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
         self.efforts = {
@@ -258,8 +265,7 @@ class Motors:
         dynamics, gain = int(model.actuator_dyntype[k]), model.actuator_gainprm[k, 0]
         if not plain or dynamics != kinds.mjDYN_NONE:
             self.controlled.append(name)
-        rows = getattr(model, "actuator_ctrladr", None)
-        control = k if rows is None else rows[k]
+        control = compiled.first_control_of(k)
         lagging = (kinds.mjDYN_NONE, kinds.mjDYN_FILTER, kinds.mjDYN_FILTEREXACT)
         if plain and dynamics in lagging and model.actuator_ctrllimited[control]:
             ranges.append(gain * model.actuator_ctrlrange[control])
@@ -270,6 +276,19 @@ class Motors:
         if any(not math.isclose(-low, high) for low, high in ranges):
             self.one_sided.append(name)
         return min((float(np.abs(x).max()) for x in ranges), default=math.inf)
+
+
+def _electric_motor(compiled: CompiledModel, k: int) -> Motor | None:
+    """The electric motor of a `<dcmotor>`; the range of its control is that of its voltage."""
+    model, kinds = compiled.model, compiled.mujoco.mjtGain.__members__
+    if int(model.actuator_gaintype[k]) != int(kinds.get("mjGAIN_DCMOTOR", -1)):
+        return None
+    resistance, constant, *others = map(float, model.actuator_gainprm[k])
+    control, by_voltage = compiled.first_control_of(k), not any(others[2:5])
+    limited = by_voltage and bool(model.actuator_ctrllimited[control])
+    voltage = float(np.abs(model.actuator_ctrlrange[control]).max()) if limited else None
+    inductance = float(model.actuator_dynprm[k, 0]) * resistance
+    return Motor(constant, resistance, inductance=inductance, voltage=voltage)
 
 
 def on_moving_joints(

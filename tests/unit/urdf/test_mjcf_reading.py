@@ -170,6 +170,31 @@ def test_two_motors_of_a_joint_push_together():
     assert "limits that differ by direction (the larger is taken) of 'b'" in told[0]
 
 
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_delay"), reason="an older mujoco")
+def test_controls_that_act_later_are_told():
+    text = _text(
+        end='<actuator><motor name="a" joint="swing" delay="0.02" nsample="12"/></actuator>'
+    )
+    assert any("delays of the controls of 'a'" in line for line in _told(text)[1])
+
+
+@pytest.mark.skipif(not hasattr(mujoco.mjtGain, "mjGAIN_DCMOTOR"), reason="an older mujoco")
+@pytest.mark.parametrize("controls", ['ctrlrange="-24 12"', 'input="pos" controller="5 0 1"'])
+def test_dc_motors_keep_their_constants(controls):
+    text = _text(
+        end=f"""<actuator><dcmotor name="a" joint="swing" gear="-5" motorconst="0.05 0.03"
+        resistance="2" inductance="1e-3" armature="1e-4" saturation="3" {controls}/></actuator>"""
+    )
+    robot, told = _told(text)
+    ((name, actuator),) = robot.actuators.items()
+    motor = actuator.motor
+    assert (name, actuator.gear_ratio, actuator.torque_limit) == ("swing", -5.0, 3.0)
+    assert motor.voltage == (24.0 if "range" in controls else None)
+    found = [motor.torque_constant, motor.resistance, motor.inductance]
+    np.testing.assert_allclose(found, [np.sqrt(0.05 * 0.03), 2.0, 1e-3], rtol=1e-12)
+    assert any("follow their controls: 'a'" in line for line in told)
+
+
 def test_a_motor_of_a_joint_that_follows_stays_there():
     motors = '<actuator><motor joint="wheel" gear="4" ctrlrange="-1 1"/><motor joint="latch"/>'
     robot = rd.load(WELDED.replace("</equality>", f"</equality>{motors}</actuator>"))

@@ -81,6 +81,8 @@ def add_motors(
 ) -> None:
     """Add a motor a joint, and three of a ball; those that are coupled drive fixed tendons.
 
+    A motor whose command is a voltage is a `<dcmotor>`, which MuJoCo has since 3.7.
+
     joints: That have motors.
     """
     given = dict(mechanism.actuators)
@@ -94,7 +96,19 @@ def add_motors(
                 bounds = -motor.torque_limit, motor.torque_limit
                 force = {"forcelimited": "true", "forcerange": bounds}
             values = {"gear": motor.gear_ratio * np.array(gear), "ctrllimited": "false"}
-            document.add("actuator/motor", name=motor.name or joint, **where, **values, **force)
+            electric = motor.motor if motor.command == "voltage" else None
+            if electric is not None:
+                force = {
+                    "motorconst": electric.torque_constant,
+                    "resistance": electric.resistance,
+                    "inductance": electric.inductance,
+                }
+                if electric.voltage is not None:
+                    bounds = -electric.voltage, electric.voltage
+                    values |= {"ctrllimited": "true", "ctrlrange": bounds}
+            kind = "motor" if electric is None else "dcmotor"
+            name = motor.name or joint
+            document.add(f"actuator/{kind}", name=name, **where, **values, **force)
     turning = [joint for joint, motor in given.items() if motor.rotor_inertia]
     if turning:
         document.lost.append(

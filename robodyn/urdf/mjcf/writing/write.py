@@ -97,4 +97,4 @@ def _unsaid(mechanism: Mechanism, sensors: Sequence[str]) -> Iterator[str]:
             ("limits of speed", quick),
         )
     )
-    yield from left_out_everywhere(mechanism, sensors)
+    yield from left_out_everywhere(mechanism, sensors, voltages=True)
