@@ -282,6 +282,34 @@ def test_code_is_kept_although_the_process_has_ended(tmp_path):
     assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 3)  # entry, threads, dynamics
 
 
+LIBRARIES = """
+import importlib.machinery as machinery, threading
+elsewhere = []
+create = machinery.ExtensionFileLoader.create_module
+def recorded(self, spec):
+    if threading.current_thread() is not threading.main_thread():
+        elsewhere.append(spec.name)
+    return create(self, spec)
+machinery.ExtensionFileLoader.create_module = recorded
+robot.forward_dynamics(q, v, v)
+from robodyn.codegen.llvm.compilation.background import background
+background.finish()
+import sys
+print("subprocess" in sys.modules, *elsewhere)
+"""
+
+
+@pytest.mark.slow
+def test_threads_load_no_shared_libraries(tmp_path):
+    # Libraries of USD let other threads of Python run while the dynamic linker waits for them; a
+    # thread that loads another library then waits for the linker, and lets nothing run.
+    process = subprocess.run(
+        [sys.executable, "-c", SCRIPT + LIBRARIES],
+        env=environment(tmp_path), capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert (process.stdout, process.stderr) == ("True\n", "")
+
+
 INTERRUPTED = """
 import signal
 inside = done = False

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import pickle
 import sys
@@ -41,6 +42,9 @@ MOST = 64 << 20
 
 #: The same of orders whose objects are gone.
 MOST_GIVEN_UP = 2 << 20
+
+#: What `subprocess` needs of shared libraries, where it has them.
+_SHARED_LIBRARIES = ("_posixsubprocess", "fcntl", "select")
 
 #: What the process runs, with the folders that modules are found in.
 _PROGRAM = (
@@ -100,6 +104,7 @@ class Background:
             wanted = self._wanted.setdefault(order[0], _Wanted(order))
             wanted.install.append(weakref.WeakMethod(install))
             if self._thread is None:
+                _load_shared_libraries()
                 thread = threading.Thread(target=self._run, name="robodyn compile", daemon=True)
                 thread.start()
                 self._thread = thread
@@ -247,6 +252,18 @@ def _interpreter() -> str | None:
     program = sys.executable or ""
     plain = os.path.basename(program).lower().startswith("python")
     return program if plain and not getattr(sys, "frozen", False) else None
+
+
+def _load_shared_libraries() -> None:
+    """Load the shared libraries that the threads need, in the thread that wants code.
+
+    A thread that loads one waits for the dynamic linker and does not let others run. The libraries
+    of USD do let others run while they are loaded, and the linker waits for them: if both were
+    loaded at once, both would wait for ever.
+    """
+    for name in _SHARED_LIBRARIES:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
 
 
 def _started(given: Any, made: Any, said: Any) -> Popen[bytes]:
