@@ -22,6 +22,7 @@ from robodyn.robot import Robot
 from robodyn.tolerances import SAME_POSITION
 from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.common.drawn import DrawnRobot, Written, left_out
+from robodyn.urdf.common.sound_inertias import with_sound_inertias
 from robodyn.urdf.extensions import left_out_by_others, refused_by_others
 from robodyn.urdf.mjcf.writing.write import mjcf_text
 from robodyn.urdf.parse import parse
@@ -166,8 +167,9 @@ def _drawn(robot: Robot, suffix: str) -> Written:
     """Text of a format that draws links where they stand."""
     q, links = robot.neutral(), robot.link_names
     behind = {x.motor: x.joint for x in robot.model.setup.gear_springs}
+    mechanism, moved = with_sound_inertias(robot.mechanism)
     drawn = DrawnRobot(
-        robot.mechanism,
+        mechanism,
         floating=robot.base == "floating",
         gravity=robot.gravity,
         positions=robot.joint_positions(q),
@@ -175,7 +177,8 @@ def _drawn(robot: Robot, suffix: str) -> Written:
         motors=tuple(behind.get(name, name) for name in robot.actuated_joints),
     )
     texts = {".xml": mjcf_text, ".sdf": sdf_text}
-    return texts.get(suffix, usda_text)(drawn)
+    text, lost = texts.get(suffix, usda_text)(drawn)
+    return text, moved + lost
 
 
 def _urdf(robot: Robot, strict_tree: bool) -> Written:

@@ -13,6 +13,7 @@ from lxml import etree
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Loop
 from robodyn.description.pose import inverse_pose
+from robodyn.description.possible import why_impossible
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import fixed, floating, planar
@@ -59,6 +60,7 @@ class WrittenBodies:
         document.reserve("body", (WORLD, *self._inertias))
         self._massless: list[str] = []
         self._passed: list[str] = []
+        self._lowered: list[str] = []
         self._add_tree(tree, joined)
         if self._passed:
             document.lost.append(
@@ -69,6 +71,11 @@ class WrittenBodies:
             document.lost.append(
                 f"links without mass that joints move ({some_of(self._massless)}) have "
                 f"{LEAST_MASS:g} kg and kg m^2"
+            )
+        if self._lowered:
+            document.lost.append(
+                f"the largest moments of inertia of links ({some_of(self._lowered)}), which exceed "
+                "the sums of the others by rounding, are these sums"
             )
 
     def of(self, link: str) -> Any:
@@ -222,7 +229,9 @@ class WrittenBodies:
         self._parts.setdefault(link, []).append(body)
         moves = len(body) > 0
         if inertia is not None and inertia.mass:
-            moments, axes = _principal(link, inertia)
+            moments, axes, lowered = _principal(link, inertia)
+            if lowered:
+                self._lowered.append(link)
             X = inertia.origin.matrix.copy()
             X[:3, :3] = X[:3, :3] @ axes * np.linalg.det(axes)
             values = {
@@ -264,22 +273,18 @@ def _moves(body: Any) -> bool:
     return body.find("joint") is not None or body.find("freejoint") is not None
 
 
-def _principal(link: str, inertia: Inertia) -> tuple[FloatArray, FloatArray]:
-    """Moments that MuJoCo takes, and their axes.
+def _principal(link: str, inertia: Inertia) -> tuple[FloatArray, FloatArray, bool]:
+    """Moments that MuJoCo takes, their axes, and whether the largest is lowered.
 
-    Raises UrdfError: If the largest moment is larger than the sum of the others.
+    Raises UrdfError: If no body has them.
     """
     moments, axes = np.linalg.eigh(inertia.matrix)
+    if (reason := why_impossible(inertia.mass, inertia.matrix)) is not None:
+        raise UrdfError(f"cannot be written as MJCF: {reason}", element=f"link {link!r}")
     moments = np.maximum(moments, MUJOCO_MOMENT)
     most = moments[0] + moments[1]
-    if moments[2] > most * (1.0 + SAME_POSITION):
-        shown = ", ".join(f"{x:g}" for x in moments)
-        raise UrdfError(
-            f"cannot be written as MJCF: MuJoCo refuses principal moments ({shown}) kg m^2, of "
-            "which one is larger than the sum of the others, as no body has; correct the inertia",
-            element=f"link {link!r}",
-        )
-    return np.array([*moments[:2], min(moments[2], most)]), axes
+    lowered = bool(moments[2] > most * (1.0 + SAME_POSITION))
+    return np.array([*moments[:2], min(moments[2], most)]), axes, lowered
 
 
 def _end(way: Sequence[tuple[FloatArray, list[Motion]]]) -> FloatArray:
