@@ -50,10 +50,7 @@ def sources() -> dict[str, tuple[str, str]]:
 
 
 #: Wait for the full code.
-FINISH = """
-from robodyn.codegen.llvm.compilation.background import background
-background.finish()
-"""
+FINISH = "\nrd.compiled(wait=True)\n"
 
 
 def seconds(arguments: list[str], **environment: str) -> float:

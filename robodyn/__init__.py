@@ -17,6 +17,7 @@ from robodyn.version import __version__ as __version__
 if TYPE_CHECKING:
     from robodyn.codegen import (
         Function as Function,
+        compiled as compiled,
         get_compilation as get_compilation,
         get_num_threads as get_num_threads,
         set_compilation as set_compilation,
@@ -156,7 +157,8 @@ if TYPE_CHECKING:
 #: Public names, by where they are defined. They are imported when they are first used, so that a
 #: process imports what it needs.
 _HOMES = {
-    "robodyn.codegen": "Function get_compilation get_num_threads set_compilation set_num_threads",
+    "robodyn.codegen": "Function compiled get_compilation get_num_threads set_compilation "
+    "set_num_threads",
     "robodyn.description": "Actuator Coupling Elastic Inertia Joint Limits Link Loop Mechanism "
     "Motor Pose Rotor Transmission Winding",
     "robodyn.description.contact": "Contact",

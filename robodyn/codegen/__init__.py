@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         get_num_threads as get_num_threads,
         set_num_threads as set_num_threads,
     )
+    from robodyn.codegen.llvm.compilation.machine_code import compiled as compiled
     from robodyn.codegen.llvm.compilation.mode import (
         get_compilation as get_compilation,
         set_compilation as set_compilation,
@@ -23,6 +24,7 @@ _HOME = {
     "Function": "function",
     "Memo": "llvm.target.once",
     "MethodTable": "method_table",
+    "compiled": "llvm.compilation.machine_code",
     "get_compilation": "llvm.compilation.mode",
     "get_num_threads": "llvm.batches.threads",
     "making": "llvm.target.once",

@@ -175,6 +175,7 @@ def _choices(robot: rd.Robot, q: Any) -> dict[str, Row]:
     rows = dict.fromkeys(flags, Row(False, w.truth))
     return rows | {
         "branch_sign.path": Row(False, w.truth),
+        "compiled.wait": Row(False, w.truth),
         "inverse_kinematics.limits": Row(True, w.truth),
         "with_.payload": Row({link: rd.Inertia(0.1)}, w.objects_by_name),
         "with_.stops": Row(None, w.instance),

@@ -132,6 +132,17 @@ def test_full_code_takes_the_place_of_the_first_tier(tiers):
     assert f(*many).tobytes() == rows.tobytes()
 
 
+def test_compiled_says_what_still_waits(tiers):
+    f, state = forward_dynamics()
+    f(*state)
+    assert rd.compiled()["forward_dynamics"] is False
+    other = rd.load("double_pendulum").function("forward_dynamics")  # too short for two tiers
+    other(*np.ones((3, 2)))
+    assert rd.compiled()["forward_dynamics"] is False
+    assert all(rd.compiled(wait=True).values())
+    assert rd.compiled()["forward_dynamics"] is True
+
+
 @pytest.mark.slow
 def test_code_comes_as_it_is_made_from_one_process(tiers, monkeypatch):
     processes, started = [], module._started

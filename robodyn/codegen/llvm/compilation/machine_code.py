@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+from robodyn.arguments import checked_arguments
 from robodyn.codegen.llvm.cache.object_code import cached, store
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.mode import get_compilation
@@ -15,15 +17,20 @@ from robodyn.codegen.llvm.target.once import making
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object, prepare
 from robodyn.progress import progress
 
+#: All that is in memory.
+_loaded: weakref.WeakSet[MachineCode] = weakref.WeakSet()
+
 
 class MachineCode:
     """Machine code in memory: that of the first tier until the full code replaces it.
 
     code: Object code.
+    what: It computes, in words.
     later, optional: Of the full code, if this is the first tier.
     """
 
-    def __init__(self, code: bytes, later: Order | None = None) -> None:
+    def __init__(self, code: bytes, what: str, later: Order | None = None) -> None:
+        self.what = what
         #: The first tier stays in memory: others may compute with it at any time.
         self._engines: list[Any] = [load_object(code)]
         self._addresses: dict[str, int] = {}
@@ -94,16 +101,18 @@ def machine_code(
             ir = (early or make)()
             if early or (long and background.takes(len(ir))):
                 order = key, pickle.dumps(make) if early else ir, recipe
-                quick = _in_memory(_compiled(recipe.first, ir), order)
+                quick = _in_memory(_compiled(recipe.first, ir), what, order)
                 background.submit(order, quick.replace)
                 return quick
             code = _full(key, lambda: ir, recipe)
-    return _in_memory(code)
+    return _in_memory(code, what)
 
 
-def _in_memory(code: bytes, later: Order | None = None) -> MachineCode:
+def _in_memory(code: bytes, what: str, later: Order | None = None) -> MachineCode:
     chosen_target()  # made here, not in the other thread
-    return in_own_thread(lambda: MachineCode(code, later))
+    made = in_own_thread(lambda: MachineCode(code, what, later))
+    _loaded.add(made)
+    return made
 
 
 def _compiled(compile_: Callable[[str], bytes], ir: str) -> bytes:
@@ -118,3 +127,40 @@ def _full(key: str, make: Callable[[], str], recipe: Recipe) -> bytes:
         code = _compiled(recipe.full, make())
         store(key, code)
     return code
+
+
+@checked_arguments
+def compiled(*, wait: bool = False) -> dict[str, bool]:
+    """Say which functions have their full machine code, and which still wait for it.
+
+    Code that takes long to compile is made quickly at first, and another process makes the full
+    code (`set_compilation`). Functions compute the same bits meanwhile, at about half the speed.
+
+    Parameters
+    ----------
+    wait : bool
+        Wait until all that was asked for is compiled, as what measures times does.
+
+    Returns
+    -------
+    full : dict of str to bool
+        Name of each function that has machine code in memory, and of programs that methods share
+        -> whether it is the full code. Functions of several robots with one name are one entry,
+        which is false as long as one of them waits, and so are a function's codes for one state
+        and for batches.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> rd.load("double_pendulum").mass_matrix([0.0, 0.5]).shape
+    (2, 2)
+    >>> rd.compiled(wait=True)["mass_matrix"]
+    True
+    """
+    if wait:
+        background.finish()
+    found = dict[str, bool]()
+    with making():
+        for code in _loaded:
+            found[code.what] = found.get(code.what, True) and code.full
+    return dict(sorted(found.items()))

@@ -56,7 +56,7 @@ def get_compilation() -> Compilation:
     Examples
     --------
     >>> import robodyn as rd
-    >>> rd.get_compilation() in ("tiered", "eager", "background")
+    >>> rd.get_compilation() in ("eager", "background")
     True
     """
     if _chosen is not None:
