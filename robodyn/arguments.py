@@ -23,7 +23,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, expect, mismatch, named, number, numbers, one_name, truth, whole
+from robodyn.arrays import (
+    all_finite,
+    by_name,
+    expect,
+    mismatch,
+    named,
+    number,
+    numbers,
+    one_name,
+    truth,
+    whole,
+)
 from robodyn.errors import ShapeError, UnknownNameError
 
 #: ``(name, value)``: raises `ShapeError` if the argument of this name cannot have this value.
@@ -261,6 +272,8 @@ def _methods(kind: type) -> tuple[str, ...] | None:
 
 def _array(name: str, given: Any) -> None:
     x = numbers(name, given)
+    if all_finite(x):  # as usual, which is known sooner
+        return
     missing = np.isnan(x)
     if missing.any():
         index = np.argwhere(missing)[0].tolist()

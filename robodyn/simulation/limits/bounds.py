@@ -207,6 +207,7 @@ def limited_motors(robot: Robot) -> tuple[CoupledMotors, ...]:
     return limited
 
 
+@once_per_robot
 def limits_depend_on_motors(robot: Robot) -> bool:
     """Whether limits of motors are not those of single speeds, so that `within_motors` cuts."""
     elsewhere = robot.model.gearing.elsewhere

@@ -97,15 +97,16 @@ class BrokenMotions:
 
     def __init__(self, q: FloatArray, v: FloatArray) -> None:
         self._shape = q.shape[:-1]  # a single motion, of none, ends where it breaks down
-        count = math.prod(self._shape)
-        self._start = tuple(x.reshape(count, x.shape[-1]).copy() for x in (q, v))
+        self._count, self._start = math.prod(self._shape), tuple[FloatArray, ...]()
+        if self._shape:
+            self._start = tuple(x.reshape(self._count, x.shape[-1]).copy() for x in (q, v))
         self.rows: list[int] = []
         self._errors: dict[int, SimulationError] = {}
         self._latest: dict[int, float] = {}
 
     def others(self) -> list[int]:
         """The motions that go on."""
-        return [r for r in range(len(self._start[0])) if r not in self._errors]
+        return [r for r in range(self._count) if r not in self._errors]
 
     def __contains__(self, row: int) -> bool:
         return row in self._errors
@@ -125,7 +126,7 @@ class BrokenMotions:
         self.rows = [*self._errors]
         if again:
             raise error
-        if len(self._errors) == len(self._start[0]):
+        if len(self._errors) == self._count:
             raise next(iter(self._errors.values()))
 
     def finite(

@@ -17,6 +17,7 @@ from robodyn.motion.functions import TimeFunction
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.cache.robot_cache import RobotCache
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.friction.dry_friction import DryFriction
@@ -29,6 +30,8 @@ from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+_steppers: RobotCache[Stepper] = RobotCache("steppers")
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 
@@ -70,11 +73,20 @@ class MotionOptions:
         tell: Callable[[EventRecord], None] | None = None,
         friction: StickSlip | None = None,
     ) -> Stepper:
-        """The stepper of a robot; ``tell`` is called with a record of each choice of its method."""
-        loads = loads_on(robot, driven, base, self._acting, self.stabilization, friction)
-        return Stepper(
-            loads, self.integrator, tolerance=self.tolerance, until=float(self.times[-1]), tell=tell
-        )
+        """The stepper of a robot; ``tell`` is called with a record of each choice of its method.
+
+        One of an explicit method that nothing acts on is the same in all motions of the robot.
+        """
+
+        def made() -> Stepper:
+            loads = loads_on(robot, driven, base, self._acting, self.stabilization, friction)
+            until, own = float(self.times[-1]), self.tolerance
+            return Stepper(loads, self.integrator, tolerance=own, until=until, tell=tell)
+
+        acting = driven or base or self.wrenches or self.stabilization or friction
+        explicit = integrators.explicit(self.integrator) is not None and self.tolerance is None
+        key = self.integrator if explicit and not acting else None
+        return _steppers.get(robot, key, made)
 
     @cached_property
     def _acting(self) -> Any:

@@ -292,6 +292,7 @@ class RecordedSteps:
         for x in self._room if self._broken.rows else ():
             x[row] = self._broken.unknown(x[row])
         self._count(self._last + 1)
+        self._motion.end()
 
     def _sample(self, k: int, r: int, state: tuple[FloatArray | float, ...]) -> None:
         row = self._row(k)

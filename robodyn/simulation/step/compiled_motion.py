@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,23 +17,43 @@ from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads, LoadsAt, Table, instants
-from robodyn.simulation.step.machine_code.step_program import loaded_program
+from robodyn.simulation.step.machine_code.step_program import LoadedProgram, loaded_program
 from robodyn.simulation.step.machine_code.variant import StepVariant
+
+#: Numbers of robots, of coordinates, of speeds and of numbers of the controller's state.
+Sizes = tuple[int, int, int, int]
 
 
 class ArgumentValues:
     """Values of the arguments; keeps their arrays alive.
 
-    place: Index of each argument.
+    program: Its arguments are these.
+    dtype: Of the state and forces.
     values: The table itself.
     address: Address of the table.
+    states: Arrays of the state and forces by name.
     """
 
-    def __init__(self, place: Mapping[str, int]) -> None:
-        self.values, self.place = np.zeros(len(place), np.int64), place
+    def __init__(self, program: LoadedProgram, sizes: Sizes, dtype: np.dtype[Any]) -> None:
+        self.values, self.place = np.zeros(len(program.place), np.int64), program.place
         self.address = address_of(self.values)
         self._arrays: dict[str, Any] = {}
-        self.set(**_memory())
+        n, nq, nv, size = sizes
+        block, (of_q, of_v, single) = min(n, BLOCK), program.room
+        self.set(**_memory(), nq=nq, nv=nv, robots=n, block=block, state_size=size)
+        self.set(room=block * (of_q * nq + of_v * nv + single), instants=len(program.instants))
+        self.states = {
+            "q": np.zeros((n, nq), dtype),
+            "v": np.zeros((n, nv), dtype),
+            "tau": np.zeros((n, nv), dtype),
+            "applied": np.zeros((n, nv)),
+            "controller_state": np.zeros((n, size)),
+            "controller_state_before": np.zeros((n, size)),
+            "reached": np.zeros(n, np.int64),
+            "stuck": np.zeros(n, np.int64),
+        }
+        for name, x in self.states.items():
+            self.set(**{name: address_of(x)})
 
     def set(self, **values: int) -> None:
         """Set sizes and addresses."""
@@ -49,6 +69,10 @@ class ArgumentValues:
         """Set the address and the strides of an input's values."""
         self.point(name, table.values)
         self.set(**{f"{name}_step": table.step, f"{name}_row": table.row})
+
+    def let_go(self) -> None:
+        """Keep no arrays but those of the state any longer."""
+        self._arrays.clear()
 
 
 @functools.cache
@@ -98,14 +122,9 @@ class CompiledMotion:
         tabled: int | None = None,
     ) -> None:
         self._rows = TABLED if tabled is None else tabled
-        self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
-        self.tau = np.zeros(self.v.shape, self.v.dtype)
         assert loads.functions is not None
         self._loads, self._driven, functions = loads, loads.driven, loads.functions
         self.controller = controller
-        size = 0 if controller is None else controller.state_size
-        self.controller_state, self.controller_state_before = np.zeros((2, len(self.v), size))
-        self.applied = np.zeros(self.v.shape)
         self._functions, self._times = functions, np.ascontiguousarray(times)
         variant = StepVariant(
             flat=functions.integrate is None,
@@ -116,33 +135,33 @@ class CompiledMotion:
             control=-1 if controller is None else controller.extras,
             corrections=len(functions.corrections.code_inputs) - 2 if functions.corrections else 0,
             cut=controller is not None and effort is not None,
-            real="float" if self.v.dtype == np.float32 else "double",
+            real="float" if v.dtype == np.float32 else "double",
         )
         self._real = variant.real
         self._code = loaded_program(integrator, variant)
-        self._arguments = ArgumentValues(self._code.place)
-        self._reached, self._stuck = np.zeros((2, len(self.q)), np.int64)
+        size = 0 if controller is None else controller.state_size
+        self._sizes = len(q), q.shape[-1], v.shape[-1], size
+        try:
+            self._arguments = self._code.spare[self._sizes].pop()
+        except LookupError:
+            self._arguments = ArgumentValues(self._code, self._sizes, v.dtype)
+        states = self._arguments.states
+        self.q, self.v, self.tau = states["q"], states["v"], states["tau"]
+        self.applied = states["applied"]
+        self.controller_state = states["controller_state"]
+        self.controller_state_before = states["controller_state_before"]
+        self._reached, self._stuck = states["reached"], states["stuck"]
+        for x in states.values():
+            x.fill(0)
+        self.q[...], self.v[...] = q, v
         #: Whether loads are arguments of the program.
         self._loaded = bool(variant.driven or variant.dynamics or variant.corrections)
         #: First instant in the tables, and the one after the last. There are at most ``tabled``,
         #: also without loads, as callers have room for so many samples.
         self._tabled = (0, 0)
-        self._set_sizes()
         self._set_arrays(effort)
 
     # -- arguments ----------------------------------------------------------------------------
-
-    def _set_sizes(self) -> None:
-        """Set the sizes among the arguments."""
-        given = self._arguments
-        n, nq, nv = len(self.q), self.q.shape[-1], self.v.shape[-1]
-        block = min(n, BLOCK)
-        of_q, of_v, single = self._code.room
-        room = block * (of_q * nq + of_v * nv + single)
-        given.set(nq=nq, nv=nv, robots=n, block=block, room=room)
-        given.set(instants=len(self._code.instants))
-        if self.controller is not None:
-            given.set(state_size=self.controller.state_size)
 
     def _set_functions(self) -> None:
         """Set the addresses of functions, of which faster code may be ready now."""
@@ -157,12 +176,7 @@ class CompiledMotion:
     def _set_arrays(self, effort: FloatArray | None) -> None:
         """Set the addresses of arrays that do not change."""
         given = self._arguments
-        states = ("controller_state", "controller_state_before")
-        for name in ("q", "v", "tau", "applied", *states):
-            given.point(name, getattr(self, name))
         given.point("times", self._times)
-        given.point("reached", self._reached)
-        given.point("stuck", self._stuck)
         if effort is not None:
             given.point("effort", np.ascontiguousarray(effort, self.v.dtype))
         driven = self._driven
@@ -246,6 +260,12 @@ class CompiledMotion:
     def _point_tables(self, function: str, tables: Sequence[Table], first: int = 0) -> None:
         for k, table in enumerate(tables, first):
             self._arguments.point_table(f"{function}{k}", table)
+
+    def end(self) -> None:
+        """Let a later motion have the arrays of the state; this one is over."""
+        if len(self.q) == 1:
+            self._arguments.let_go()
+            self._code.spare.setdefault(self._sizes, []).append(self._arguments)
 
     # -- steps --------------------------------------------------------------------------------
 

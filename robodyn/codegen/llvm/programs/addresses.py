@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+_address, _char = ctypes.addressof, ctypes.c_char.from_buffer
+
 
 def address_of(array: Any) -> int:
     """Address of the first number, 0 for an empty array; ten times faster than by numpy."""
-    if not array.size:
-        return 0
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError):  # of constants
-        return int(array.ctypes.data)
+        return _address(_char(array))
+    except (TypeError, ValueError):  # of constants, and of empty arrays
+        return int(array.ctypes.data) if array.size else 0

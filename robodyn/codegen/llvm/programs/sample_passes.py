@@ -35,9 +35,11 @@ def extremes_beyond(x: FloatArray, edges: FloatArray) -> tuple[FloatArray, Array
     edges (2, k): Both in C order.
     """
     n, k = x.shape
-    found, rows = np.empty((2, TOGETHER, k)), np.empty((2, 2, k), np.int64)
-    arrays = address_of(edges), address_of(found), address_of(rows)
-    return (found[:, 0], rows) if _extremes().run(address_of(x), n, k, *arrays) else None
+    found, size = np.empty(2 * (TOGETHER + 2) * k), 2 * TOGETHER * k
+    at = address_of(found)
+    if not _extremes().run(address_of(x), n, k, address_of(edges), at, at + size * found.itemsize):
+        return None
+    return found[:size].reshape(2, TOGETHER, k)[:, 0], found[size:].view(np.int64).reshape(2, 2, k)
 
 
 def work_and_energy(
@@ -62,8 +64,8 @@ def work_and_energy(
     """
     found = np.empty((4, kinetic.shape[1]))
     given = t, power, kinetic, potential, speeds, forces
-    arrays = [*(np.ascontiguousarray(x, float) for x in given), found]
-    _work_and_energy().run(*map(address_of, arrays), *speeds.shape)
+    arrays = [*[np.ascontiguousarray(x, float) for x in given], found]
+    _work_and_energy().run(*[address_of(x) for x in arrays], *speeds.shape)
     return found
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import LoadedFunction
@@ -175,12 +177,14 @@ class LoadedProgram:
     room: Numbers of arrays of positions, of speeds and of single numbers that each block needs.
     place: Index of each argument in the table.
     function: ``(begin, end, address of the table, unused)``.
+    spare: Arguments that motions have left for others, by the sizes of their arrays.
     """
 
     instants: tuple[float, ...]
     room: tuple[int, ...]
     place: Mapping[str, int]
     function: LoadedFunction
+    spare: dict[tuple[int, ...], list[Any]] = field(default_factory=dict)
 
 
 _programs: Memo[LoadedProgram] = Memo()

@@ -297,3 +297,30 @@ def test_no_motions_at_all(name, options):
         none = np.zeros((0, robot.nq)), np.zeros((0, robot.nv))
         run = rd.rollout(robot, controller, *none, duration=0.01, **options)
         assert run.q.shape == (11, 0, robot.nq) and run.energy.shape == (11, 0)
+
+
+def test_motions_share_nothing():
+    """One after the other, within a controller of another, and after one that has failed."""
+    robot = rd.load("double_pendulum", passive=False)
+
+    def move(q0, controller=None):
+        return rd.simulate(robot, controller, q0=q0, v0=[0.5, -0.2], duration=0.02, step=1e-3)
+
+    def hold(t, q, v):
+        inner.append(move([0.7, 0.1]))
+        return [0.3, -0.1]
+
+    def fail(t, q, v):
+        raise ArithmeticError
+
+    inner = []
+    first, held = move([0.2, 0.4]), move([0.2, 0.4], lambda t, q, v: [0.3, -0.1])
+    before = first.q.tobytes(), first.v.tobytes(), first.tau.tobytes()
+    with pytest.raises(ArithmeticError):
+        move([1.0, 1.0], fail)
+    nested = move([0.2, 0.4], hold)
+    again = move([0.2, 0.4])
+    for x in (first, again):
+        assert (x.q.tobytes(), x.v.tobytes(), x.tau.tobytes()) == before
+    assert nested.q.tobytes() == held.q.tobytes()
+    assert len({x.q.tobytes() for x in inner}) == 1
