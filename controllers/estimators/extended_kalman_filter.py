@@ -66,8 +66,7 @@ class ExtendedKalmanFilter:
     SettingsError
         If the robot depends on time, its base moves in a given way, or constraints act on speeds
         alone; if the sensors do not show a state at ``posture``, which does not decay by itself.
-        Of a floating base they need not, nor the charge of a motor commanded by voltage: their
-        variance grows.
+        Those of a floating base they need not: their variance grows.
     UnknownNameError
         For a sensor, a joint or a link that the robot does not have.
 
@@ -263,7 +262,6 @@ class _Filter:
 
 
 def _drifting(robot: Robot, states: tuple[str, ...]) -> set[str]:
-    """States that sensors need not show: of a floating base, and charges that passed motors."""
-    free = {f"q:{x.winding}" for x in robot.model.setup.windings}
+    """States that sensors need not show: those of a floating base."""
     first = robot.joint_names[0] if robot.base == "floating" else None
-    return free | {x for x in states if x[2:].split("[")[0] == first}
+    return {x for x in states if x[2:].split("[")[0] == first}

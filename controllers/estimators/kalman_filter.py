@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import StateSpace
 from robodyn.tolerances import MODE_UNMOVED, SAMPLE_TIME_ROUNDING
 
@@ -175,7 +176,7 @@ class _Loop:
         self._robot, model, self._n = readings.robot, kalman.sampled, len(kalman.model.states)
         self.dt, self.recorded_sizes = kalman.dt, dict.fromkeys(kalman.recorded, 1)
         q, v, tau = law.nominal(0.0)
-        own = self._robot.linearize(q, v, tau)
+        own = self._robot.linearize(q, v, tau, outputs=readings.names)
         count = len(own.states)
         readings.check_size(model.C.shape[-2], "the model of the KalmanFilter", model.outputs)
         if model.states[:count] != own.states or model.inputs != own.inputs:
@@ -187,19 +188,21 @@ class _Loop:
                 name="model",
                 given=model.states,
             )
-        self._places = count - len([x for x in own.states if x.startswith("v:")])
-        self._speeds = count
-        self._map = self._displacements(q, v, tau)
+        self._count, self._map = count, self._changes(q, v, tau, own.states)
         self._forces = np.linalg.pinv(self._robot.actuation_matrix(q))
         self._steady = self._at_time(0.0) if model.A.ndim == 2 else None
 
-    def _displacements(self, q: FloatArray, v: FloatArray, tau: FloatArray) -> FloatArray:
-        """Displacements of all joints by those of independent ones, shape (nv, places)."""
+    def _changes(
+        self, q: FloatArray, v: FloatArray, tau: FloatArray, states: Sequence[str]
+    ) -> FloatArray:
+        """Displacements along all speeds, and changes of these, by states, shape (2 nv, n)."""
         robot = self._robot
+        names = [f"{x}:{name}" for x in "qv" for name in speed_names(robot)]
         if not robot.nc:
-            return np.eye(robot.nv)
+            return np.eye(2 * robot.nv)[:, [names.index(x) for x in states]]
         moving = [x for x in robot.joint_names if robot.joints[x].v.stop > robot.joints[x].v.start]
-        return np.asarray(robot.linearize(q, v, tau, outputs=moving).C[:, : self._places])
+        model = robot.linearize(q, v, tau, outputs=[f"{x}:{name}" for x in "qv" for name in moving])
+        return np.asarray(model.C[:, [model.states.index(x) for x in states]])
 
     def _at_time(self, t: float) -> tuple[FloatArray, ...]:
         """A, B, C, D and L; what forces and readings are; positions and speeds, at a sample."""
@@ -235,11 +238,11 @@ class _Loop:
         x = state["ahead"] + times(B, tau)
         innovation = self._readings.difference(y, shown + times(C, x) + times(D, tau))
         x = x + times(L, innovation)
-        z, u = x[..., : self._places], x[..., self._places : self._speeds]
-        moved, speeds = times(self._map, z), v + times(self._map, u)
+        change, nv = times(self._map, x[..., : self._count]), self._robot.nv
+        moved, speeds = change[..., :nv], v + change[..., nv:]
         add = self._robot.joints.coordinates_add
         q = q + moved if add else self._robot.integrate(q, moved)
-        others = enumerate(self.recorded_sizes, self._speeds)
+        others = enumerate(self.recorded_sizes, self._count)
         seen = {"innovation": innovation, **{name: x[..., k : k + 1] for k, name in others}}
         return q, speeds, seen, {"ahead": times(A, x) - held}
 

@@ -63,8 +63,22 @@ class RobotModel:
             others.append(f"mass:{link}")
         own = [labels[k] for k in self._speeds]
         self.others, self.half = tuple(others), len(own)
-        self.states = (*(f"q:{x}" for x in own), *(f"v:{x}" for x in own), *others)
         self._functions: dict[tuple[str, str], Any] = {}
+        names = *(f"q:{x}" for x in own), *(f"v:{x}" for x in own), *others
+        unread = self._unread()
+        self._kept = [k for k, x in enumerate(names) if x not in unread]
+        self.states = tuple(names[k] for k in self._kept)
+        self._all = len(names)
+
+    def _unread(self) -> set[str]:
+        """States on which nothing depends: charges of windings that no sensor shows."""
+        windings = [x.winding for x in self.robot.model.setup.windings]
+        if not windings:
+            return set()
+        options: Any = self._options
+        moved, shown = self._function("forward_dynamics", **options), self._measure()
+        read = {*moved.program.needed, *shown.program.needed}
+        return {f"q:{x}" for x in windings if self.robot.joints[x].q.start not in read}
 
     # -- functions --------------------------------------------------------------------------------
 
@@ -117,6 +131,7 @@ class RobotModel:
     def moved(self, at: Place, step: FloatArray, tangent: tuple[FloatArray, ...]) -> Place:
         """A state a step away, shape (..., n); loops stay closed."""
         (q, v, other), n = at, self.half
+        step = at_speeds(self._kept, step, self._all)
         z, u, other = step[..., :n], step[..., n : 2 * n], other + step[..., 2 * n :]
         if not tangent:
             return self._placed(q, z), v + u, other
@@ -181,7 +196,7 @@ class RobotModel:
             bend = self._function("tangent_rate", "u")(np.zeros(self.robot.nv), at[1])
             i, j = np.ix_(own, own)
             A[..., :n, :n] = A[..., :n, :n] + 2.0 * bend[..., i, j]
-        return A
+        return np.asarray(A[..., self._kept, :][..., self._kept])
 
     def shown(self, at: Place, tau: FloatArray, tangent: tuple[FloatArray, ...]) -> FloatArray:
         """``C``: how readings change with the state, shape (..., p, n)."""
@@ -200,7 +215,7 @@ class RobotModel:
             found = np.zeros((count, sizes[by])) if by not in inputs else of_readings(by)
             return found if by_a is None else found + by_a @ self._of_dynamics(at, tau, by)
 
-        return self._slopes(at, tau, tangent, slope)
+        return np.asarray(self._slopes(at, tau, tangent, slope)[..., self._kept])
 
     def linear_model(self, at: Place) -> StateSpace:
         """The linear model near a state without forces of motors."""
@@ -242,7 +257,9 @@ def _independent(robot: Robot) -> list[int]:
     places, speeds = ([x[2:] for x in states if x[0] == letter] for letter in "qv")
     own = [names.index(x) for x in speeds]
     parts = dict.fromkeys(x.split("[")[0] for x in speeds)
-    if places != speeds or {*speeds_of(robot, parts)} != {*own}:
+    charges = {x.winding for x in robot.model.setup.windings}
+    moving = [x for x in speeds if x not in charges]
+    if places != moving or {*speeds_of(robot, parts)} != {*own}:
         raise SettingsError(
             f"the estimate of {robot.name!r} would be corrected along {', '.join(places)} and "
             f"{', '.join(speeds)}: constraints on speeds, and joints of which a part is "

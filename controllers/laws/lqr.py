@@ -58,7 +58,7 @@ class LQR:
     cost_to_go : ndarray, shape (n, n)
         ``S``: from ``x`` on, the motion costs ``x^T S x`` at least; made by the class.
     rest, holding : ndarray, shape (nq,), (m,)
-        The posture, and the forces of motors that hold it; made by the class.
+        The posture, and the forces of motors that hold it, or the voltages; made by the class.
     places : tuple of int
         Indices of the states among displacements and speeds of all joints; made by the class.
 
@@ -101,6 +101,7 @@ class LQR:
     rest: FloatArray = field(init=False, repr=False)
     holding: FloatArray = field(init=False, repr=False)
     places: tuple[int, ...] = field(init=False, repr=False)
+    _still: FloatArray = field(init=False, repr=False)
     _error: StateError = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -113,9 +114,10 @@ class LQR:
         q = np.array(checked("posture", self.posture, robot.nq, of=robot.name))
         if q.ndim != 1:
             raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
-        tau = _holding(robot, q, self.base) if self.tau is None else self.tau
-        tau = _of_motors(robot, q, tau)
-        model = _model(robot, q, tau, self.base)
+        given = None if self.tau is None else _of_motors(robot, q, self.tau)
+        still = _currents(robot, q, given, self.base)
+        tau = _of_motors(robot, q, _holding(robot, q, still, self.base)) if given is None else given
+        model = _model(robot, q, still, tau, self.base)
         n, m = model.B.shape
         Q = weights("state", self.state, n, f"x is {', '.join(model.states)}")
         R = weights("effort", self.effort, m, f"u is {', '.join(model.inputs)}", definite=True)
@@ -126,7 +128,7 @@ class LQR:
         gains, cost_to_go = _regulator(robot, model, Q, R)
         holding, places = _forces(robot, q, tau), _places(robot, model)
         vars(self).update(model=model, gains=gains, cost_to_go=cost_to_go, rest=q)
-        vars(self).update(holding=holding, places=places, _error=state_error(robot))
+        vars(self).update(holding=holding, places=places, _still=still, _error=state_error(robot))
 
     __reduce__ = reduce_by_fields
 
@@ -134,17 +136,16 @@ class LQR:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
-        nv = self.robot.nv
-        x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
+        x = self._error(q, v, self.rest, self._still)[..., list(self.places)]
         if self.robot.model.gearing.elsewhere:
             u = self.holding - x @ self.gains.T
             return times(self.robot.actuation_matrix(q), u)
-        return linear_feedback(motor_speeds(self.robot), nv, self.holding, -self.gains, x)
+        at = motor_speeds(self.robot)
+        return linear_feedback(at, self.robot.nv, self.holding, -self.gains, x)
 
     def nominal(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position (nq,), speeds and forces (nv,) where it leaves the robot alone, at a time."""
-        robot = self.robot
-        return self.rest, np.zeros(robot.nv), robot.actuation_matrix(self.rest) @ self.holding
+        return self.rest, self._still, self.robot.actuation_matrix(self.rest) @ self.holding
 
 
 def _of_motors(robot: Robot, q: FloatArray, given: ArrayLike) -> FloatArray:
@@ -173,18 +174,39 @@ def _forces(robot: Robot, q: FloatArray, tau: FloatArray) -> FloatArray:
     return joint_forces(robot.model, lambda: robot.actuation_matrix(q), tau)
 
 
-def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
+def _currents(
+    robot: Robot, q: FloatArray, tau: FloatArray | None, base: BaseMotion | None
+) -> FloatArray:
+    """Speeds at rest: currents of windings, and zeros, shape (nv,).
+
+    tau, optional: Forces of motors. Default: those that hold the robot.
+    """
+    v, windings = np.zeros(robot.nv), [x.winding for x in robot.model.setup.windings]
+    at = [robot.joints[x].v.start for x in windings]
+    if at and tau is not None:
+        unit = np.eye(robot.nv)[at].sum(axis=0)
+        v[at] = -tau[at] / robot.passive_forces(q, unit)[at]  # over their resistances
+    elif at:
+        model = robot.linearize(q, v, v, base=base)
+        rows = [k for k, x in enumerate(model.states) if x.startswith("v:")]
+        columns = [model.states.index(f"v:{x}") for x in windings]
+        pushed = np.hstack([model.A[:, columns], model.B])[rows]
+        v[at] = np.linalg.lstsq(pushed, -model.acceleration, rcond=None)[0][: len(at)]
+    return v
+
+
+def _holding(robot: Robot, q: FloatArray, still: FloatArray, base: BaseMotion | None) -> FloatArray:
     """Forces of motors at rest; for a standing floating robot, those of the motors alone."""
-    still = np.zeros(robot.nv)
     if stands(robot):
-        return standing_forces(robot, q, still, still, motor_speeds(robot))
-    tau = robot.inverse_dynamics(q, still, still, base=base)
+        return standing_forces(robot, q, still, 0.0 * still, motor_speeds(robot))
+    tau = robot.inverse_dynamics(q, still, 0.0 * still, base=base)
     return by_motors(robot, q, tau)
 
 
-def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None) -> StateSpace:
+def _model(
+    robot: Robot, q: FloatArray, still: FloatArray, tau: FloatArray, base: BaseMotion | None
+) -> StateSpace:
     """The linear model of a posture at rest."""
-    still = np.zeros(robot.nv)
     model = robot.linearize(q, still, tau, base=base)
     worst = int(np.abs(model.acceleration).argmax()) if model.acceleration.size else 0
     if np.abs(model.acceleration).max(initial=0.0) > REST_ACCELERATION:

@@ -176,7 +176,8 @@ class TimeVaryingLQR:
         K = np.zeros((len(motors), 2 * nv))
         B = self.robot.actuation_matrix(self.then.rest)[motors]
         K[:, self.then.places] = -B @ self.then.gains
-        return self.then.rest, np.zeros(nv), B @ self.then.holding, K
+        q, v, _ = self.then.nominal(0.0)
+        return q, v, B @ self.then.holding, K
 
     def _wanted(self, t: float) -> tuple[FloatArray, ...]:
         """Position, speeds, forces and gains at a time."""

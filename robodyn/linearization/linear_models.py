@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,12 @@ class LinearModels:
         if plain and not isinstance(tau, Mapping | None) and around.is_empty:
             options = {"inputs": inputs, "independent": independent}
             return self._by_code(model, (q, v, tau), around, options, local.tangent, tuple(moved))
-        return model
+        return without_unread(model, self._charges, asked=outputs is not None)
+
+    @cached_property
+    def _charges(self) -> frozenset[str]:
+        """States of windings on which nothing depends: their currents are the states."""
+        return frozenset(f"q:{x.winding}" for x in self._model.setup.windings)
 
     def _by_turned_motors(self, local: Local) -> Array | float:
         """What constant forces of motors at joints that follow others add to ``A``.
@@ -126,12 +132,12 @@ class LinearModels:
         plain = self._local.add(own) and tangent.places == own and model.A.size
         all_speeds = self._model.setup.closed or len(own) == self._model.bodies.nv
         if not (plain and all_speeds and self._evaluator.of_state_alone) or minimal:
-            return model
+            return without_unread(model, self._charges, asked=False)
 
         def made(found: tuple[Array, ...], q: Array, v: Array, tau: Array) -> Any:
             if found[0].dtype == np.float32:
                 return self.near(q, v, tau, around, **options)  # in double precision
-            return model.like(*found)
+            return without_unread(model.like(*found), self._charges, asked=False)
 
         found: StateSpace = self._evaluator.answer(
             "linear_model", tuple(np.asarray(x, float) for x in state), method="linearize",
@@ -288,3 +294,27 @@ class LinearModels:
         for name, at in {**places, **(beyond or {})}.items():
             own |= {k: name if len(at) == 1 else f"{name}[{k - at.start}]" for k in at}
         return [own[k] for k in speeds]
+
+
+def without_unread(model: StateSpace, names: Collection[str], *, asked: bool) -> StateSpace:
+    """A model without those of some states on which nothing depends.
+
+    asked: Outputs are asked for, and depend on them; otherwise they are states, which go too.
+    """
+    if not names:
+        return model
+    shown = [k for k, x in enumerate(model.outputs) if asked or x not in names]
+    of_all = np.concatenate([model.A, model.C[..., shown, :]], axis=-2)
+    read = np.asarray(of_all.any(axis=tuple(range(of_all.ndim - 1))))
+    lost = {x for x, used in zip(model.states, read, strict=True) if x in names and not used}
+    kept = [k for k, x in enumerate(model.states) if x not in lost]
+    rows = [k for k, x in enumerate(model.outputs) if asked or x not in lost]
+    return replace(
+        model,
+        A=model.A[..., kept, :][..., kept],
+        B=model.B[..., kept, :],
+        C=model.C[..., rows, :][..., kept],
+        D=model.D[..., rows, :],
+        states=tuple(model.states[k] for k in kept),
+        outputs=tuple(model.outputs[k] for k in rows),
+    )

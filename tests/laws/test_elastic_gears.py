@@ -235,3 +235,21 @@ def test_a_motor_that_near_names_stays_there():
     own, motor = (robot.joints[name].q.start for name in given)
     q = robot.neutral()
     np.testing.assert_allclose([q[own], q[motor]], [0.5, 0.6], atol=1e-9)
+
+
+def test_encoders_are_at_motors_and_at_joints():
+    encoders = [
+        rd.Sensor(lambda q, v, a: 60.0 * q, joint=["shoulder_motor"], name="at motor"),
+        rd.Sensor(lambda q, v, a: q, joint=["shoulder"], name="at joint"),
+    ]
+    drive = rd.Actuator(60.0, 1e-4, elastic=rd.Elastic(2e3, 1.0))
+    robot = rd.load("double_pendulum", actuators={"shoulder": drive}, sensors=encoders)
+    q = np.zeros(3)
+    q[robot.joints["shoulder"].q], q[robot.joints["shoulder_motor"].q] = 0.1, 0.3
+    shown = robot.measure(q)
+    assert shown["at motor"][0] == pytest.approx(18.0) and shown["at joint"][0] == pytest.approx(
+        0.1
+    )
+    stiff = robot.with_(actuators={"shoulder": rd.Actuator(60.0, 1e-4)})
+    with pytest.raises(TopologyError, match="'shoulder_motor'"):
+        stiff.measure(stiff.neutral())

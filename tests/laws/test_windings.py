@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy.linalg import expm
+from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
 from support.comparison import close_within
 
 import robodyn as rd
-from robodyn.controllers import ExtendedKalmanFilter, JointPD, OutputFeedback, PointToPoint
+from robodyn.controllers import (
+    LQR,
+    ExtendedKalmanFilter,
+    JointPD,
+    KalmanFilter,
+    OutputFeedback,
+    PointToPoint,
+)
 from robodyn.errors import ActuationError, SettingsError, TopologyError, UrdfError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
@@ -37,11 +44,74 @@ def test_poles_are_those_of_the_equations_of_a_dc_motor():
     assert robot.actuated_joints == ("axle_winding",)
     model = robot.linearize([0, 0], [0, 0], [0, 0])
     A, b = equations()
-    alike(model.A[2:, 2:], A)
-    alike(model.B[2:, 0], b)
-    found = np.sort(model.poles.real)
-    alike(found[:2], np.sort(np.linalg.eigvals(A).real))  # angle and charge are integrals
-    assert abs(found[2:]).max() < 1e-9
+    assert model.states == ("q:axle", "v:axle", "v:axle_winding") == model.outputs
+    big = np.zeros((3, 3))
+    big[0, 1], big[1:, 1:] = 1.0, A
+    alike(model.A, big)
+    alike(model.B[:, 0], [0.0, *b])
+    alike(np.sort_complex(model.poles), np.sort_complex(np.linalg.eigvals(big)))
+    again = robot.linearize([0.3, 0.2], [0, 0], [0, 0])  # by code
+    assert again.states == model.states
+    alike(again.A, big)
+    many = robot.linearize(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 2)))
+    alike(many.A, np.tile(big, (3, 1, 1)))
+
+
+def test_the_charge_is_a_state_where_it_is_shown():
+    counter = rd.Sensor(lambda q, v, a: q, joint=["axle_winding"], name="charge")
+    robot = rd.load(wheel().mechanism, sensors=[counter], gravity=(0, 0, 0))
+    rest = np.zeros(2)
+    for shown in ("axle_winding", "charge"):
+        model = robot.linearize(rest, rest, rest, outputs=[shown])
+        assert model.states == ("q:axle", "q:axle_winding", "v:axle", "v:axle_winding")
+        alike(model.C, [[0, 1, 0, 0]])
+    assert len(robot.linearize(rest, rest, rest, outputs=["axle"]).states) == 3
+    law = JointPD(robot, PointToPoint(rest, rest, 1.0), [0, 4.0], [0, 0.5], gravity=False)
+    A, b = equations()
+    hand = np.zeros((4, 4))  # angle, charge, speed, current
+    hand[:2, 2:], hand[2:, 2:] = np.eye(2), A
+    hand[3] -= b[1] * np.array([0.0, 4.0, 0.0, 0.5])
+    loop = rd.closed_loop_model(robot, law, rest)
+    assert loop.states == ("q:axle", "q:axle_winding", "v:axle", "v:axle_winding")
+    alike(np.sort_complex(loop.poles), np.sort_complex(np.linalg.eigvals(hand)))
+    angle = rd.Sensor(lambda q, v, a: q, joint=["axle"], name="angle")
+    robot = robot.with_(sensors=[counter, angle])
+    found = ExtendedKalmanFilter(robot, ["charge", "angle"], 1e-6, 1e-6, dt=1e-3)
+    assert found.states == loop.states
+    found = ExtendedKalmanFilter(robot, ["angle"], 1e-6, 1e-6, dt=1e-3)
+    assert found.states == ("q:axle", "v:axle", "v:axle_winding")
+
+
+def test_regulators_and_filters_know_the_current_and_not_the_charge():
+    """Against the Riccati equations of the matrices by hand, and a motion."""
+    encoder = rd.Sensor(lambda q, v, a: q, joint=["axle"], name="encoder")
+    robot = rd.load(wheel().mechanism, sensors=[encoder], gravity=(0, 0, 0))
+    A, b = equations()
+    big, B = np.zeros((3, 3)), np.array([[0.0], [0.0], [b[1]]])
+    big[0, 1], big[1:, 1:] = 1.0, A
+    rest, C = np.zeros(2), np.array([[1.0, 0.0, 0.0]])
+    law = LQR(robot, rest)
+    expected = solve_continuous_are(big, B, np.eye(3), np.eye(1))
+    alike(law.gains, B.T @ expected)
+    loop = rd.closed_loop_model(robot, law, rest)
+    assert loop.states == ("q:axle", "v:axle", "v:axle_winding")
+    alike(np.sort_complex(loop.poles), np.sort_complex(np.linalg.eigvals(big - B @ law.gains)))
+    dt, model = 1e-3, robot.linearize(rest, rest, rest, outputs=["encoder"])
+    found = KalmanFilter(model, [1e-9, 1e-6, 1e-4], 1e-8, dt=dt)
+    P = solve_discrete_are(expm(dt * big).T, C.T, np.diag([1e-9, 1e-6, 1e-4]), 1e-8 * np.eye(1))
+    close_within(1e-7)(found.gains, P @ C.T / (C @ P @ C.T + 1e-8))
+    seen = OutputFeedback(LQR(robot, rest, dt=dt), found)
+    loop = rd.closed_loop_model(robot, seen, rest, dt=dt)
+    own = [np.linalg.eigvals(found.sampled.A @ (np.eye(3) - found.gains @ C))]
+    sampled = seen.law.model
+    own.append(np.linalg.eigvals(sampled.A - sampled.B @ seen.law.gains))
+    for pole in np.concatenate(own):
+        assert abs(loop.poles - pole).min() < 1e-7
+    run = rd.simulate(robot, seen, q0=[0.2, 0.0], duration=8.0, step=dt)
+    assert (
+        abs(run.q[-1, 0]) < 1e-3
+        and abs(run.controller_state["velocity"][-1] - run.v[-1]).max() < 1e-3
+    )
 
 
 def test_a_step_of_voltage_is_the_exponential_of_the_equations():
@@ -103,9 +173,34 @@ def test_behind_an_elastic_gear_in_a_loop():
     big = np.zeros((5, 5))
     big[:4, :4], big[:4, 4] = A.A, A.B[:, 0] * k
     big[4, 3], big[4, 4] = -k / INDUCTANCE, -RESISTANCE / INDUCTANCE
-    expected = np.append(np.linalg.eigvals(big), 0.0)  # the charge
-    for pole in expected:
-        assert abs(poles - pole).min() < 1e-6 * max(1.0, abs(pole))
+    alike(np.sort_complex(poles), np.sort_complex(np.linalg.eigvals(big)))
+    tree = rd.load("four_bar", actuators={"crank_drive": drive})
+    model = tree.linearize(tree.neutral(), np.zeros(tree.nv), None)
+    assert "q:crank_drive_winding" not in model.states and len(model.states) == 5
+    alike(np.sort_complex(model.poles), np.sort_complex(np.linalg.eigvals(big)))
+
+
+@pytest.mark.parametrize("options", [{}, {"coordinates": "minimal"}])
+def test_a_regulator_holds_a_linkage_by_the_currents_that_this_takes(options):
+    drive = rd.Actuator(20.0, 2e-5, motor=MOTOR, command="voltage")
+    robot = rd.load("four_bar", actuators={"crank_drive": drive}, **options)
+    plain = rd.load("four_bar", actuators={"crank_drive": rd.Actuator(20.0, 2e-5)}, **options)
+    p = plain.assemble(np.full(plain.nq, 0.4))
+    q = np.zeros(robot.nq)
+    for name in plain.joint_names:
+        q[robot.joints[name].q] = p[plain.joints[name].q]
+    torque = plain.inverse_dynamics(p, np.zeros(plain.nv), np.zeros(plain.nv))
+    crank = torque[plain.joints["crank_drive"].v][0]
+    law = LQR(robot, q)
+    _, currents, volts = law.nominal(0.0)
+    own = robot.joints["crank_drive_winding"].v
+    assert abs(crank) > 0.05
+    alike(currents[own], crank / (20.0 * CONSTANT))
+    alike(volts[own], RESISTANCE * currents[own])
+    alike(LQR(robot, q, tau=volts).nominal(0.0)[1], currents)
+    assert rd.closed_loop_model(robot, law, q, currents).stability == "stable"
+    run = rd.simulate(robot, law, q0=q, v0=currents, duration=0.2, step=1e-3)
+    close_within(1e-7)(run.v, np.tile(currents, (len(run), 1)))
 
 
 def test_parameters_of_a_copy():
@@ -170,7 +265,7 @@ def test_encoders_show_the_current_of_a_motor_commanded_by_voltage():
     encoders = rd.Sensor(lambda q, v, a: q, joint=["shoulder", "elbow"], name="encoders")
     drive = rd.Actuator(-50.0, 1e-3, motor=motor, command="voltage")
     robot = rd.load("double_pendulum", sensors=[encoders], actuators={"shoulder": drive})
-    noise = [1e-12, 1e-12, 0.0, 1e-8, 1e-8, 1e-4]
+    noise = [1e-12, 1e-12, 1e-8, 1e-8, 1e-4]
     found = ExtendedKalmanFilter(robot, ["encoders"], noise, 1e-8, dt=1e-3)
     law = JointPD(
         robot, PointToPoint(np.zeros(3), np.zeros(3), 1.0), 0.0, [0, 0, 0.3], gravity=False

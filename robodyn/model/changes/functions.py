@@ -23,6 +23,7 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import continuous, floating as floating_joint, joint_kind
+from robodyn.model.windings import with_drives
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 #: What ``constraints=`` takes.
@@ -142,13 +143,14 @@ def with_sensors(
     floating: The base floats.
     Raises ShapeError: For two of one name, and functions that do not give what they should.
     """
-    sizes: dict[str, Any] = _joint_sizes(mechanism, floating=floating)
+    driven = with_drives(mechanism)  # encoders may be at motors, and currents are measured
+    sizes: dict[str, Any] = _joint_sizes(driven, floating=floating)
     found: dict[str, DescribedSensor] = {}
     for given in sensors:
         if not isinstance(given, DescribedSensor):
             expect("one of sensors", given, Sensor, "sensors")
             given = given.described(sizes)
-        _check_place(given, mechanism, sizes)
+        _check_place(given, driven, sizes)
         if given.name in found:
             raise ShapeError(
                 f"two sensors are called {given.name!r}: give one of them another name=",

@@ -13,6 +13,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named, of_one_state
 from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.linearization.linear_models import without_unread
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
@@ -255,7 +256,7 @@ def _model(
     rows = [(x, len(labels)) for x, labels in shown]
     A, B = (stacked(rates, on) for on in (sizes, {"inputs": len(inputs)}))
     C, D = (stacked(rows, on) for on in (sizes, {"inputs": len(inputs)}))
-    return StateSpace(
+    model = StateSpace(
         A,
         B,
         C,
@@ -266,6 +267,7 @@ def _model(
         outputs=tuple(x for _, labels in shown for x in labels),
         acceleration=plant.model.acceleration,
     )
+    return without_unread(model, plant.charges, asked=outputs is not None)
 
 
 def _outputs(

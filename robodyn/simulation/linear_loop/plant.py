@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,15 +44,23 @@ class Plant:
     @cached_property
     def model(self) -> StateSpace:
         """The linear model; its inputs are forces over all speeds."""
-        return self._near(self._joints)
+        return self.outputs(()) if self.charges else self._near(None)
 
-    def _near(self, inputs: Iterable[str], outputs: Iterable[str] | None = None) -> StateSpace:
-        given = {"inputs": inputs, "outputs": outputs, "base": self.base}
+    def _near(self, outputs: Iterable[str] | None) -> StateSpace:
+        given = {"inputs": self._joints, "outputs": outputs, "base": self.base}
         return self.robot.linearize(self.q, self.v, self.tau, **given)  # type: ignore[arg-type]
 
     def outputs(self, names: Iterable[str]) -> StateSpace:
-        """The same model with other outputs."""
-        return self._near(self._joints, names)
+        """The same model with other outputs; charges are states of it, which these may not read."""
+        found = self._near([*names, *self.charges])
+        shown = len(found.outputs) - len(self.charges)
+        own = found.outputs[:shown]
+        return replace(found, C=found.C[:shown], D=found.D[:shown], outputs=own)
+
+    @cached_property
+    def charges(self) -> list[str]:
+        """States of windings, on which nothing may depend."""
+        return [f"q:{x.winding}" for x in self.robot.model.setup.windings]
 
     @cached_property
     def A(self) -> FloatArray:
