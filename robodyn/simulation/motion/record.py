@@ -23,6 +23,7 @@ from robodyn.simulation.trajectory.files import archive
 from robodyn.simulation.trajectory.files.moved_robot import facts
 from robodyn.simulation.trajectory.files.recording import Folder, read
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.simulation.trajectory.states.within_steps import WithinSteps, separated
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 #: Number of elements in memory of a record that is written to files.
@@ -48,7 +49,7 @@ class Record:
     dtype: Type of all samples but their times.
     shape: Leading axes of a state.
     between (n,) [s]: Instants, in order, at which steps end because of a controller, which are none
-        of those asked for and no samples; the caller sets it.
+        of those asked for and no samples of the trajectory; the caller sets it.
     events: Events in the order of time; the caller appends to it.
     controller_states: Recorded states of controllers; the caller adds controllers to it.
     Raises ShapeError: For example if the samples do not fit into memory.
@@ -80,6 +81,8 @@ class Record:
         self.controller_states = RecordedStates()
         self._every, self._steps = min(int(every), LARGEST_COUNT), 0
         self._folder = None if to is None else Folder(as_path("to", to))
+        #: All instants are kept, and those within steps are known to the trajectory as such.
+        self._whole, self._within = self._every == 1 and to is None, list[IntArray]()
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
         if self._folder is not None:
@@ -125,19 +128,24 @@ class Record:
         for column, x in zip(states, (q, v, a, tau), strict=True):
             column[k] = x
         counted = not keep and bool(self._are_steps(np.array([t]))[0])
-        self._behind = not keep and not (counted and self._steps % self._every == 0)
-        self._kept += not self._behind
+        if self._whole:
+            self._kept += 1
+            self._within += [] if keep or counted else [np.array([k])]
+        else:
+            self._behind = not keep and not (counted and self._steps % self._every == 0)
+            self._kept += not self._behind
         self._steps += counted
 
     def extend(
         self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
     ) -> None:
         """Add the samples of some steps."""
-        end = self._kept + len(t)
-        if self._every == 1 and not len(self.between) and end <= self._most:
+        if self._whole:
+            while self._kept + len(t) > self._most:
+                self._make_room()
             for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
-                column[self._kept : end] = x
-            self._behind, self._kept, self._steps = False, end, self._steps + len(t)
+                column[self._kept : self._kept + len(t)] = x
+            self.filled(np.asarray(t))
             return
         n, chosen = len(t), self._chosen(t)
         behind = n > 0 and not chosen[-1]
@@ -177,7 +185,7 @@ class Record:
 
     def samples_before(self, times: FloatArray) -> IntArray:
         """Number of samples before each instant [s] of a whole motion, and of all, (n + 1,)."""
-        if self._every == 1 and not len(self.between):
+        if self._whole or (self._every == 1 and not len(self.between)):
             return np.arange(len(times) + 1)
         chosen = self._chosen(times)
         chosen[-1] = True
@@ -192,6 +200,8 @@ class Record:
     def filled(self, t: FloatArray) -> None:
         """Count the samples at ``t`` [s] that were written into `room`."""
         self._columns[0][self._kept : self._kept + len(t)] = t
+        if self._whole and len(self.between):
+            self._within.append(self._kept + np.flatnonzero(~self._are_steps(t)))
         self._kept += len(t)
 
     def _make_room(self) -> None:
@@ -291,16 +301,26 @@ class Record:
             except FileError as error:
                 raise self._refused(error) from error
         own = [x[: self.count] for x in self._columns]
-        exact = complete and len(self._columns[0]) - self.count < 3
-        recorded = self.controller_states.at(own[0], self.shape)
-        return self._made(recorded, *(own if exact else (x.copy() for x in own)))
+        within, rows = None, np.concatenate([np.zeros(0, int), *self._within])
+        rows = rows[rows < self.count - 1]  # the last one is a sample
+        if len(rows):
+            within = separated(own, rows)
+            own = [*within.outer]
+        elif not complete or len(self._columns[0]) - self.count >= 3:
+            own = [x.copy() for x in own]
+        return self._made(self.controller_states.at(own[0], self.shape), *own, within=within)
 
-    def _made(self, recorded: Mapping[str, FloatArray], *states: FloatArray) -> Trajectory:
+    def _made(
+        self,
+        recorded: Mapping[str, FloatArray],
+        *states: FloatArray,
+        within: WithinSteps | None = None,
+    ) -> Trajectory:
         t, q, v, a, tau = states
         return Trajectory(
             t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
             driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
-            controller_state=recorded, friction=self.friction,
+            controller_state=recorded, friction=self.friction, _within=within,
         )  # fmt: skip
 
     def _in_files(self, *, complete: bool) -> Trajectory:

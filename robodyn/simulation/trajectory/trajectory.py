@@ -48,6 +48,7 @@ from robodyn.simulation.trajectory.states.not_saved import (
     ROBOTS,
     WRENCHES,
 )
+from robodyn.simulation.trajectory.states.within_steps import WithinSteps
 
 if TYPE_CHECKING:
     from robodyn.simulation.trajectory.states.motor_choice import MotorChoice
@@ -122,6 +123,7 @@ class Trajectory:
     controller_state: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
     friction: DryFriction | None = field(default=None, repr=False)
     not_saved: tuple[str, ...] = ()
+    _within: WithinSteps | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         computed_fields.forget_defaults(self)
@@ -195,7 +197,8 @@ class Trajectory:
         return motion if self.t.ndim else motion[0]
 
     def _fields(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        names = (x.name for x in fields(self) if not x.name.startswith("_"))
+        return {name: getattr(self, name) for name in names}
 
     def _rows(self) -> Trajectory:
         """Fields for a table, in which a single state is one row."""
@@ -236,7 +239,8 @@ class Trajectory:
         needed = (ROBOTS, BASE, WRENCHES, EVENTS, DRIVEN, FRICTION)
         phases = computed_fields.known_phases(self)
         samples = [computed_fields.samples_of(phase, *needed) for phase in phases]
-        audit = energy_audit.audit_of(samples, self.events)
+        whole = [None if x._within is None else x._within.together(x) for x in phases]
+        audit = energy_audit.audit_of(samples, self.events, whole)
         energy_audit.warn_of_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 

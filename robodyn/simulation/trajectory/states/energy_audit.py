@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.caller import warn
 from robodyn.description.wrench import PointOfLink
 from robodyn.errors import EnergyWarning, SettingsError
@@ -41,10 +41,11 @@ class EnergyAudit:
 
     All arrays have the shape (n, ...) [J]. Work is counted from the first sample on. It is the
     integral of powers between samples, with forces held from sample to sample, and those of driven
-    joints from their motion. Its error is of fourth order in the distance of samples, but of first
-    order if forces changed at steps between samples. Of a motion that was loaded, wrenches are
-    known at samples alone, and taken as linear between them: the error of their work is of second
-    order.
+    joints from their motion. Its error is of fourth order in the distance of samples. A simulation
+    knows the forces of a digital controller within steps, too; of samples that are several steps
+    apart, or were loaded, they are not known there, and the error is of first order. Of a motion
+    that was loaded, wrenches are known at samples alone, and taken as linear between them: the
+    error of their work is of second order.
 
     Attributes
     ----------
@@ -114,15 +115,22 @@ class EnergyAudit:
         return f"<EnergyAudit: {self}>"
 
 
-def audit_of(phases: Sequence[Samples], events: Sequence[EventRecord]) -> EnergyAudit:
+def audit_of(
+    phases: Sequence[Samples],
+    events: Sequence[EventRecord],
+    whole: Sequence[tuple[Samples, IntArray] | None],
+) -> EnergyAudit:
     """The energies of a motion, from the samples of its phases.
 
+    whole: Those of each phase with others within steps, at which forces changed, where there are,
+        and which of them are those of the phase.
     Raises SettingsError: If a power is not known: that of joints that depend on time, and that of
         dampers, damping and friction between the ground and a robot with a moving base.
     """
     for x in phases:
         _check_known(x)
-    found = [{"t": x.t, **_stored(x), **_flows(x)} for x in phases]
+    known = zip(phases, whole, strict=True)
+    found = [{"t": x.t, **_stored(x), **_flows(*(more or (x,)))} for x, more in known]
     joined = {name: np.concatenate([x[name] for x in found]) for name in found[0]}
     works = {name: np.cumsum(joined.pop(name), axis=0) for name in FLOWS}
     lost: FloatArray = np.zeros_like(joined["kinetic"])
@@ -212,8 +220,11 @@ def _check_known(samples: Samples) -> None:
         raise SettingsError("tau is not known at all samples, and so nor is the work it does")
 
 
-def _flows(samples: Samples) -> dict[str, FloatArray]:
-    """Work in the step before each sample by its kind, shape (n, ...)."""
+def _flows(samples: Samples, rows: IntArray | None = None) -> dict[str, FloatArray]:
+    """Work in the step before each sample by its kind, shape (n, ...).
+
+    rows, optional (n,): Samples between which work is added up. Default: all.
+    """
     flows = {name: np.zeros(samples.q.shape[:-1]) for name in FLOWS}
     moving = np.flatnonzero(np.diff(samples.t) > 0.0)
     size = max(1, BLOCK // max(1, math.prod(samples.batch)))
@@ -223,7 +234,10 @@ def _flows(samples: Samples) -> dict[str, FloatArray]:
         for node in NODES:
             for name, power in _powers(_within(samples, k, node)).items():
                 flows[name][k + 1] += 0.5 * h * power
-    return flows
+    if rows is None:
+        return flows
+    sums = {name: np.cumsum(x, axis=0)[rows] for name, x in flows.items()}
+    return {name: np.diff(x, axis=0, prepend=np.zeros_like(x[:1])) for name, x in sums.items()}
 
 
 def _within(samples: Samples, k: Indices, s: float) -> Samples:
