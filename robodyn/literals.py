@@ -5,7 +5,7 @@ The same object is what a type checker accepts and what is accepted at run time
 """
 
 from collections.abc import Iterable
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 #: Parameters by which motions are differentiated: those of bodies, or those of motors and friction,
 #: too.
@@ -222,6 +222,7 @@ class FunctionOptions(TypedDict, total=False):
     sensors: Iterable[str]
     stabilization: bool
     symbols: bool | Iterable[str]
+    tasks: Any
     wrenches: Iterable[str]
 
 

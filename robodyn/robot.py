@@ -1181,7 +1181,8 @@ class Robot:
             Name of the method.
         **fixed
             Options of the method: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
-            ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
+            ``classical=``, ``controlled=(joints)``, ``joints=(names)``,
+            ``tasks=(Task, ...)``, whose targets, flattened one after the other, are an input;
             ``parameters=True`` makes the inertial parameters of the moving bodies an input,
             ``symbols=True`` all numbers that have names (`symbols`), ``symbols=(names)`` some.
 

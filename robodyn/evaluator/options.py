@@ -20,10 +20,18 @@ from robodyn.errors import (
     UndeterminedWrenchError,
     UnknownNameError,
 )
+from robodyn.evaluator.task_options import tasks_option
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, without_speed
 from robodyn.model.unplaced_forces import unplaced_wrenches
+
+#: What options are that a function cannot do without, beside ``frame``.
+NEEDED = {
+    "tasks": "a Task or several",
+    "independent": "indices of the speeds that determine all others",
+    "forces": "indices of the speeds along which forces are inputs",
+}
 
 
 class FunctionOptions:
@@ -42,6 +50,8 @@ class FunctionOptions:
             kept[given] = named(given, kept[given])
         if not isinstance(kept.get("symbols", False), bool):
             kept["symbols"] = named("symbols", kept["symbols"])
+        if "tasks" in kept:
+            kept["tasks"] = tasks_option(kept["tasks"], self._model)
         for option, value in kept.items():
             _refuse_changeable(option, value)
         return kept
@@ -266,11 +276,14 @@ class FunctionOptions:
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:
             raise UnknownNameError("frame", "", frames, f"function {name!r}")
+        for option, what in NEEDED.items():
+            if option in known and option not in options:
+                raise SettingsError(f"function {name!r} needs {option}=, {what}")
         given = options.get("wrenches", ())
         links = [x.link if isinstance(x, PointOfLink) else x for x in given]
         links += [options[x] for x in ("frame", "other") if x in options]
         links += options.get("frames") or ()
-        links += [x for form in options.get("tasks", ()) for x in form.frames if x != "world"]
+        links += [x for task in options.get("tasks", ()) for x in task.frames if x != "world"]
         reference = options.get("relative_to", "world")
         links += [reference] if reference != "world" else []
         for link in links:

@@ -1,13 +1,13 @@
-"""Accelerations, motor forces and contact forces that bring tasks about: whole-body dynamics.
+"""Whole-body inverse dynamics: accelerations, motor forces and contact forces for tasks.
 
-Accelerations are ``a = a0 + T z``, with the motions T of independent joints that keep loops and
-contacts. With motor forces ``f``, contact wrenches and multipliers ``y``,
+Accelerations that keep loops and contacts are ``a = a0 + T z``, with one column of ``T`` for each
+independent speed. With motor forces ``f``, and contact wrenches and multipliers of loops ``y``,
 
-    M (a0 + T z) + h = B f + A y,
+    M (a0 + T z) + h = B f + A y.
 
-and tasks, with errors ``e``, want ``J a + Jdot v = gain (stiffness e - damping J v)``. The least
-sum of weighted squares of what they miss is found where motors keep their limits and contacts the
-wrench cones of their surfaces [Del Prete, Mansard 2016].
+A task with the error ``e`` asks for ``J a + dJ/dt v = gain (stiffness e - damping J v)``. The
+weighted sum of squares of the residuals of these equations is minimised, subject to the limits of
+motors and the wrench cones of contacts [Del Prete, Mansard 2016].
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from robodyn.tolerances import WEIGHT_OF_FORCES, WEIGHT_OF_MOTION
 
 @dataclass(frozen=True, eq=False)
 class TaskDynamics:
-    """What brings tasks about.
+    """Accelerations and forces for tasks, of `Robot.acceleration_for`.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class TaskDynamics:
     contact_forces : ContactForces
         By link, as `Robot.contact_forces` has them; empty without contacts.
     residuals : tuple of ndarray [m/s^2, rad/s^2]
-        What each task misses of the acceleration that it wants.
+        Of each task, ``J a + dJ/dt v`` less what it asks for.
     """
 
     a: FloatArray
@@ -98,33 +98,33 @@ class TaskAccelerations:
         if len(ordered) > 1:
             raise SettingsError("tasks is a list of levels: accelerations take weights alone")
         (level,) = ordered
-        J, wanted = self._wanted(level, q.astype(float), v.astype(float), stiffness, damping)
-        return self._found(level, q, v, J, wanted, truth("limits", limits))
+        J, rates = self._rates(level, q.astype(float), v.astype(float), stiffness, damping)
+        return self._optimal(level, q, v, J, rates, truth("limits", limits))
 
-    def _wanted(
+    def _rates(
         self, level: Sequence[Task], q: FloatArray, v: FloatArray, stiffness: float, damping: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Jacobian of tasks, and ``J a`` that they want."""
-        form = self._velocities.level(level)
-        J, error = form.jacobian(q, level)
+        """Jacobian of tasks, and the ``J a`` that they ask for."""
+        made = self._velocities.level(level)
+        error, J = made.errors(q, level)
         bias = self._biases.get(
-            form.forms, lambda: self._evaluator.function("task_bias", tasks=form.forms)
+            made.equations, lambda: self._evaluator.function("task_bias", tasks=made.equations)
         )(q, v)
-        rate, gains = J @ v, np.repeat([task.gain for task in level], form.counts)
-        momenta = form.rates > 0.0  # of which the error is the momentum that is wanted
+        rate, gains = J @ v, np.repeat([task.gain for task in level], made.counts)
+        momenta = made.momenta > 0.0  # whose error is the target
         own = np.where(momenta, math.sqrt(stiffness) * (error - rate), stiffness * error)
         return J, gains * (own - np.where(momenta, 0.0, damping * rate)) - bias
 
-    def _found(
+    def _optimal(
         self,
         level: Sequence[Task],
         q: FloatArray,
         v: FloatArray,
         J: FloatArray,
-        wanted: FloatArray,
+        rates: FloatArray,
         limits: bool,
     ) -> TaskDynamics:
-        form = self._velocities.level(level)
+        made = self._velocities.level(level)
         a0, T = self._accelerations(q, v)
         M = self._evaluator.call("mass_matrix", (q,))
         h = self._evaluator.call("bias_forces", (q, v))
@@ -132,11 +132,11 @@ class TaskAccelerations:
         A = self._wrenches.columns(q)
         n, m, k = T.shape[1], B.shape[1], A.shape[1]
         E, e = np.hstack([M @ T, -B, -A]), -(M @ a0 + h)
-        W = form.weights[:, None] * (J @ T)
+        W = made.root_weights[:, None] * (J @ T)
         H = np.diag(np.repeat([WEIGHT_OF_MOTION, WEIGHT_OF_FORCES], [n, m + k]))
         H[:n, :n] += W.T @ W
         f = np.zeros(n + m + k)
-        f[:n] = -((form.weights * (wanted - J @ a0)) @ W)
+        f[:n] = -((made.root_weights * (rates - J @ a0)) @ W)
         C = self._cones
         sums = np.zeros((len(E) + len(C), n + m + k))
         sums[: len(E)] = E
@@ -159,12 +159,12 @@ class TaskAccelerations:
         square.flat[:: len(square) + 1] += WEIGHT_OF_FORCES
         for _ in range(2):
             forces = forces - own.T @ np.linalg.solve(square, M @ a + h + own @ forces)
-        missed = np.split(J @ a - wanted, form.ends)
+        residuals = np.split(J @ a - rates, made.ends)
         wrenches = self._wrenches.by_link(forces[m:])
-        return TaskDynamics(a, B @ forces[:m], forces[:m], wrenches, tuple(missed))
+        return TaskDynamics(a, B @ forces[:m], forces[:m], wrenches, tuple(residuals))
 
     def _accelerations(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Accelerations that loops and contacts need, and motions that may be added."""
+        """The ``a0`` and ``T`` of the accelerations ``a0 + T z`` that keep loops and contacts."""
         nv = self._model.bodies.nv
         _, T = self._velocities.motions(q)
         if T is None:
@@ -182,7 +182,7 @@ class TaskAccelerations:
         return np.array([*self._each_effort()])
 
     def _each_effort(self) -> Iterator[float]:
-        """Largest force of each freedom that a motor drives: its joint's, or that of its motor."""
+        """Limit of each motor force: the effort limit of the joint, or of the motor if less."""
         motors: Any = dict(self._model.motors)
         for name in self._model.actuated_joints:
             joint, motor = self._model.joints[name], motors.get(name)

@@ -1,7 +1,7 @@
-"""Postures that bring tasks about, loops closed, within limits: damped steps of `TaskVelocities`.
+"""Inverse kinematics for tasks: postures that minimise their errors, loops closed, within limits.
 
-Each step is the speed that brings tasks about within a unit of time; its damping falls after steps
-that help and grows after others [Marquardt 1963].
+Each step from one posture to the next is the velocity that `TaskVelocities` finds for a unit of
+time. Its damping falls after steps that reduce the errors and grows after others [Marquardt 1963].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from robodyn.tolerances import STEP_TO_TARGET, TARGET_REACHED
 
 #: Steps from each start, and starts after the first.
 STEPS, OTHERS = 200, 12
-#: Damping of the first step, the least and the most, and what it is multiplied by.
+#: Damping of the first step, its least and largest values, and the factors of its changes.
 FIRST, LEAST, MOST, LESS, MORE = 1e-3, 1e-12, 1e8, 0.2, 5.0
 
 #: Squares of weighted errors of each level.
@@ -34,7 +34,7 @@ Costs = list[float]
 
 
 class TaskPostures:
-    """Postures for tasks of one robot."""
+    """Inverse kinematics of one robot for tasks."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class TaskPostures:
     def _others(
         self, level: Sequence[Task], begun: FloatArray, limits: bool
     ) -> Iterator[FloatArray]:
-        """Starts to go on from: where frames alone reach what is wanted of them, then random."""
+        """Further starts: the posture for the frames of tasks alone, then random ones."""
         targets = {
             task.frame: np.asarray(task.target)
             for task in level
@@ -101,11 +101,11 @@ class TaskPostures:
     def _descended(
         self, ordered: Sequence[Sequence[Task]], q: FloatArray, limits: bool
     ) -> tuple[FloatArray, Costs]:
-        """The posture where steps end, and what is left there."""
+        """The posture where steps end, and the costs there."""
         damping, costs = FIRST, self._costs(ordered, q)
         for _ in range(STEPS):
             bounds = self._velocities.bounds(q, 1.0, limits, False, ())
-            step = self._velocities.along(ordered, q, 1.0, bounds, damping)
+            step = self._velocities.speeds(ordered, q, 1.0, bounds, damping)
             if np.abs(step).max(initial=0.0) <= STEP_TO_TARGET or damping > MOST:
                 break
             try:
@@ -124,19 +124,16 @@ class TaskPostures:
         return self._starts.assembled(q) if self._model.setup.closed else q
 
     def _costs(self, ordered: Sequence[Sequence[Task]], q: FloatArray) -> Costs:
-        found = []
-        for level in ordered:
-            form = self._velocities.level(level)
-            found.append(float(np.sum((form.weights * form.rows(q, level, 1.0)[2]) ** 2)))
-        return found
+        made = ((self._velocities.level(level), level) for level in ordered)
+        return [float(np.sum((x.root_weights * x.errors(q, level)[0]) ** 2)) for x, level in made]
 
     def _errors(self, level: Sequence[Task], q: FloatArray) -> list[FloatArray]:
         """Errors of each task."""
-        form = self._velocities.level(level)
-        return np.split(form.rows(q, level, 1.0)[2], form.ends)
+        made = self._velocities.level(level)
+        return np.split(made.errors(q, level)[0], made.ends)
 
     def _reached(self, level: Sequence[Task], q: FloatArray) -> bool:
-        error = self._velocities.level(level).rows(q, level, 1.0)[2]
+        error = self._velocities.level(level).errors(q, level)[0]
         return bool(np.linalg.norm(error) <= TARGET_REACHED)
 
 

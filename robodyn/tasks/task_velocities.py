@@ -1,10 +1,10 @@
-"""Speeds that bring tasks about within limits, loops closed: differential inverse kinematics.
+"""Differential inverse kinematics: speeds that reduce the errors of tasks within limits.
 
-Of tasks with errors ``e``, Jacobians ``J``, gains ``g`` and weights ``w``, the speeds have the
-least sum of ``w |J v - g e / dt|^2 + damping |v|^2``, where positions after a step of ``dt`` and
-speeds keep their limits [Kanoun, Lamiraux, Wieber 2011]. Speeds of a closed linkage are sums of
-those at which one independent joint moves at a time. Tasks of a later level act in what those
-before leave open.
+For tasks with errors ``e``, Jacobians ``J``, gains ``g`` and weights ``w``, the speeds minimise the
+sum of ``w |J v - g e / dt|^2 + damping |v|^2``, subject to the limits of speeds, and of positions
+after a step of ``dt`` [Kanoun, Lamiraux, Wieber 2011]. A closed linkage has speeds ``v0 + T z``,
+with one column of ``T`` for each independent speed, so that its loops stay closed. Tasks of a later
+level move the robot within the null space of the Jacobians of the levels before.
 """
 
 from __future__ import annotations
@@ -19,80 +19,81 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import by_name, checked, expect, named, number, refuse_not_finite, truth
+from robodyn.arrays import checked, expect, named, number, refuse_not_finite, truth
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
 from robodyn.description.task import Task, Tasks
-from robodyn.equations.quantities.tasks import TaskForm
+from robodyn.equations.quantities.tasks import TaskEquations
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator
+from robodyn.evaluator.task_options import posture_joints, task_equations
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.tasks.quadratic_program import FAR, least
 from robodyn.tolerances import JACOBIAN_RANK
 
-#: Singular value that is none, of a task that nothing moves.
+#: Singular values of Jacobians below this are zero, however small the others are.
 LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
-    """Tasks of one level.
+class TaskLevel:
+    """Tasks of one level, but for the numbers of their targets.
 
-    function: Their errors and Jacobian, of q and what is wanted.
-    forms: What shapes the equations of each task.
-    wanted: Arrays of what is wanted.
-    gains, weights (m,): Of the rows; weights are roots, and gains of rates are zero.
-    rates (m,): Which rows want a rate.
-    places: Where positions by joint are in q, of each task that has them.
+    function: Errors and Jacobian of all tasks, of q and their targets.
+    equations: Of each task.
+    gains (m,): Of each component of the errors; zero for momenta.
+    root_weights (m,): Square roots of the weights of the components.
+    momenta (m,): One for components of momenta, whose targets are rates themselves; else zero.
+    by_joint: Of each task, where in q its target has positions, if it is a posture by joint.
     """
 
     function: Function
-    forms: tuple[TaskForm, ...]
+    equations: tuple[TaskEquations, ...]
     gains: FloatArray
-    weights: FloatArray
-    rates: FloatArray
-    places: tuple[list[int] | None, ...]
+    root_weights: FloatArray
+    momenta: FloatArray
+    by_joint: tuple[list[int] | None, ...]
 
     @cached_property
     def ends(self) -> Array:
-        """Where the rows of each task but the last end."""
+        """Where the components of each task but the last end."""
         return np.cumsum(self.counts)[:-1]
 
     @cached_property
     def counts(self) -> list[int]:
-        """How many rows each task has."""
-        return [len(form.components) for form in self.forms]
+        """How many components each task has."""
+        return [len(task.components) for task in self.equations]
 
-    def jacobian(self, q: FloatArray, level: Sequence[Task]) -> tuple[FloatArray, FloatArray]:
-        """Jacobian and errors."""
-        wanted: list[Any] = [task.target for task in level]
-        for n, places in enumerate(self.places):
+    def errors(self, q: FloatArray, level: Sequence[Task]) -> tuple[FloatArray, FloatArray]:
+        """Errors, shape (m,), and Jacobian, shape (m, nv)."""
+        targets: list[Any] = [task.target for task in level]
+        for n, places in enumerate(self.by_joint):
             if places is not None:
-                joints, wanted[n] = wanted[n], q.copy()
-                wanted[n][places] = [*joints.values()]
-        given = wanted[0].ravel() if len(wanted) == 1 else np.concatenate(wanted, axis=None)
+                joints, targets[n] = targets[n], q.copy()
+                targets[n][places] = [*joints.values()]
+        given = targets[0].ravel() if len(targets) == 1 else np.concatenate(targets, axis=None)
         error, J = self.function(q, given)
         if not np.isfinite(error).all():
             refuse_not_finite("target", np.asarray(given), 1)
-        return J, error
+        return error, J
 
-    def rows(
+    def weighted(
         self, q: FloatArray, level: Sequence[Task], dt: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Weighted Jacobian and rates that are wanted, and errors."""
-        J, error = self.jacobian(q, level)
-        rates = error * (self.weights * (self.gains / dt + self.rates))
-        return J * self.weights[:, None], rates, error
+    ) -> tuple[FloatArray, FloatArray]:
+        """Rates ``J v`` that tasks ask for, and the Jacobian, both times root weights."""
+        error, J = self.errors(q, level)
+        rates = error * (self.root_weights * (self.gains / dt + self.momenta))
+        return rates, J * self.root_weights[:, None]
 
 
 class TaskVelocities:
-    """Speeds for tasks of one robot."""
+    """Differential inverse kinematics of one robot."""
 
     def __init__(self, model: Model, evaluator: Evaluator, postures: Postures) -> None:
         self._model, self._evaluator, self._postures = model, evaluator, postures
-        self._levels: Memo[_Level] = Memo()
+        self._levels: Memo[TaskLevel] = Memo()
 
     def solve(
         self,
@@ -103,7 +104,7 @@ class TaskVelocities:
         locked: Iterable[str],
         damping: float,
     ) -> Array:
-        """Speeds for tasks, shape (nv,); arguments as of `Robot.velocity_for`."""
+        """Speeds, shape (nv,); arguments as of `Robot.velocity_for`."""
         q = checked("q", q, self._model.bodies.nq, of=self._model.mechanism.name)
         if q.ndim != 1:
             raise ShapeError(f"q has shape {q.shape}, expected one posture", name="q")
@@ -111,13 +112,13 @@ class TaskVelocities:
             if not 0.0 < given < math.inf:
                 raise SettingsError(f"{name} is {given!r}, expected a number above 0")
         bounds = self.bounds(q, dt, truth("limits", limits), limits, locked)
-        v = self.along(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
+        v = self.speeds(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
         for motor, joint, name in self._behind_springs:
             own = self._followers.velocities(q, v)[name] if joint is None else v[joint]
             v[motor] = min(max(own, bounds[0][motor]), bounds[1][motor])
         return v
 
-    def along(
+    def speeds(
         self,
         ordered: Sequence[Sequence[Task]],
         q: FloatArray,
@@ -126,34 +127,34 @@ class TaskVelocities:
         damping: float,
     ) -> FloatArray:
         """Speeds for levels of tasks within bounds."""
-        v, moves = self.motions(q)
+        v, T = self.motions(q)
         for k, level in enumerate(ordered):
-            J, rates, _ = self.level(level).rows(q, level, dt)
-            if moves is None or moves.size:
-                v = self._improved(J, rates, bounds, v, moves, damping)
+            rates, J = self.level(level).weighted(q, level, dt)
+            if T is None or T.size:
+                v = self._optimal(rates, J, bounds, v, T, damping)
             if k + 1 < len(ordered):
-                moves = _left_open(J, moves)
+                T = _null_space(J, T)
         return v
 
-    def _improved(
+    def _optimal(
         self,
-        J: FloatArray,
         rates: FloatArray,
+        J: FloatArray,
         bounds: tuple[FloatArray, FloatArray],
         v: FloatArray,
-        moves: FloatArray | None,
+        T: FloatArray | None,
         damping: float,
     ) -> FloatArray:
-        """Speeds that come as near to rates as ``v`` and what is added along ``moves`` can."""
+        """Of the speeds ``v + T z`` within bounds those with ``J`` times them nearest to rates."""
         lower, upper = bounds
-        if moves is None:  # all speeds, one by one
+        if T is None:  # the identity
             H, f, sums = J.T @ J, -(rates @ J), np.zeros((0, J.shape[1]))
         else:
-            own, bounded = J @ moves, (lower > -FAR) | (upper < FAR)
-            H, f = own.T @ own, (J @ v - rates) @ own + damping * (v @ moves)
-            sums, apart, free = moves[bounded], v[bounded], np.full(moves.shape[1], FAR)
-            lower = np.concatenate([-free, lower[bounded] - apart])
-            upper = np.concatenate([free, upper[bounded] - apart])
+            JT, bounded = J @ T, (lower > -FAR) | (upper < FAR)
+            H, f = JT.T @ JT, (J @ v - rates) @ JT + damping * (v @ T)
+            sums, fixed, free = T[bounded], v[bounded], np.full(T.shape[1], FAR)
+            lower = np.concatenate([-free, lower[bounded] - fixed])
+            upper = np.concatenate([free, upper[bounded] - fixed])
         H.flat[:: len(H) + 1] += damping
         found = least(H, f, sums, lower, upper)
         if found is None:
@@ -162,11 +163,14 @@ class TaskVelocities:
                 "within limits, or where they are locked: lock fewer, or move them off their "
                 "limits; limits=False leaves these out"
             )
-        return found.clip(lower, upper) if moves is None else v + moves @ found
+        return found.clip(lower, upper) if T is None else v + T @ found
 
     @cached_property
     def _behind_springs(self) -> list[tuple[int, int | None, str]]:
-        """Where speeds of motors behind elastic gears are, and of their joints; the joints."""
+        """Of each elastic gear: index of the motor's speed, of the joint's, and the joint's name.
+
+        A joint that follows others has no speed of its own.
+        """
         found, joints = [], self._model.joints
         for x in self._model.setup.gear_springs:
             own = joints[x.joint].v
@@ -182,7 +186,7 @@ class TaskVelocities:
 
     @cached_property
     def _limited(self) -> tuple[FloatArray, Array, Array, FloatArray, FloatArray]:
-        """Largest speeds; positions that have limits: where they are in q and v, and these."""
+        """Limits of speeds; of each limited position its indices in q and v, and its limits."""
         pairs = [
             (n, k)
             for block in self._model.blocks
@@ -199,7 +203,7 @@ class TaskVelocities:
     def bounds(
         self, q: FloatArray, dt: float, positions: bool, speeds: bool, locked: Iterable[str]
     ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of all speeds, within which those are that lead back from beyond a limit."""
+        """Bounds of all speeds; beyond a limit of positions, a speed that leads back is within."""
         most, in_q, in_v, low, high = self._limited
         upper = most.copy() if speeds else np.full(len(most), FAR)
         lower = -upper
@@ -213,9 +217,10 @@ class TaskVelocities:
         return lower, upper
 
     def motions(self, q: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """Speeds of a linkage that moves as little as it can, and those that may be added.
+        """The ``v0`` and ``T`` of the speeds ``v0 + T z`` that keep loops closed.
 
-        ``None``: all of them, one by one.
+        ``v0`` is zero unless loops have joints whose motion is given. ``None`` for ``T`` is the
+        identity, of a robot without loops.
         """
         nv = self._model.bodies.nv
         if not self._model.setup.closed:
@@ -227,7 +232,7 @@ class TaskVelocities:
 
     @cached_property
     def _asked(self) -> tuple[FloatArray, tuple[str, ...]]:
-        """No speed, then each independent one alone; the joints that have them."""
+        """Independent speeds that are asked for, all zero first and then one at a time; joints."""
         independent = list(self._postures.independent_speeds)
         asked = np.zeros((len(independent) + 1, self._model.bodies.nv))
         asked[range(1, len(asked)), independent] = 1.0
@@ -235,51 +240,32 @@ class TaskVelocities:
 
     # -- functions --------------------------------------------------------------------------------
 
-    def level(self, level: Sequence[Task]) -> _Level:
-        """What tasks of one level want."""
+    def level(self, level: Sequence[Task]) -> TaskLevel:
+        """The equations of the tasks of one level."""
         return self._levels.get(tuple(task.key for task in level), lambda: self._made(level))
 
-    def _made(self, level: Sequence[Task]) -> _Level:
-        forms, filled = [], []
-        for task in level:
-            expect("task", task, Task, "tasks")
-            rows, places = self._rows(task)
-            frame = (task.frame,) if isinstance(task.frame, str) else task.frame or ()
-            seen = (*frame, "world")[:2] if frame else ()
-            size = self._model.bodies.nq if task.kind == "posture" else math.prod(task.shape)
-            forms.append(TaskForm(task.kind, seen, rows, size))
-            filled.append(places)
-        counts = [len(form.components) for form in forms]
-        of_rates = [task.kind == "momentum" for task in level]
+    def _made(self, level: Sequence[Task]) -> TaskLevel:
+        equations = tuple(task_equations(task, self._model) for task in level)
+        counts = [len(task.components) for task in equations]
+        momenta = np.repeat([task.kind == "momentum" for task in level], counts)
         weights = [task.weights(n) for task, n in zip(level, counts, strict=True)]
-        return _Level(
-            self._evaluator.function("task_rows", tasks=tuple(forms)),
-            tuple(forms),
-            np.repeat([task.gain for task in level], counts) * ~np.repeat(of_rates, counts),
+        return TaskLevel(
+            self._evaluator.function("task_rows", tasks=equations),
+            equations,
+            np.repeat([task.gain for task in level], counts) * ~momenta,
             np.concatenate(weights),
-            np.repeat(of_rates, counts).astype(float),
-            tuple(filled),
+            momenta.astype(float),
+            tuple(self._by_joint(task) for task in level),
         )
 
-    def _rows(self, task: Task) -> tuple[tuple[int, ...], list[int] | None]:
-        """Components of a task; of a posture by joint, where its positions are in q."""
+    def _by_joint(self, task: Task) -> list[int] | None:
         if not isinstance(task.target, Mapping):
-            return task.rows(self._model.bodies.nq, self._model.bodies.nv), None
-        if task.components is not None:
-            raise SettingsError("a posture by joint has no components=: name the joints that count")
-        joints = [self._model.joints[name] for name in by_name("target", task.target)]
-        for joint in joints:
-            if (joint.q.stop - joint.q.start, joint.v.stop - joint.v.start) != (1, 1):
-                raise ShapeError(
-                    f"joint {joint.name!r} has not one coordinate of its own: give the posture as "
-                    f"an array of {self._model.bodies.nq} numbers",
-                    name="target",
-                )
-        return tuple(joint.v.start for joint in joints), [joint.q.start for joint in joints]
+            return None
+        return [joint.q.start for joint in posture_joints(task, self._model)]
 
 
 def levels(tasks: Tasks) -> list[list[Task]]:
-    """Tasks by level, the one that goes before the others first."""
+    """Tasks by level, in the order of their priority."""
     if isinstance(tasks, Task):
         return [[tasks]]
     expect("tasks", tasks, Iterable)
@@ -292,10 +278,10 @@ def levels(tasks: Tasks) -> list[list[Task]]:
     return [[x] if isinstance(x, Task) else x for x in given]
 
 
-def _left_open(J: FloatArray, moves: FloatArray | None) -> FloatArray:
-    """Speeds that change nothing of tasks, as columns."""
-    own = J if moves is None else J @ moves
-    _, values, rows = np.linalg.svd(own)
+def _null_space(J: FloatArray, T: FloatArray | None) -> FloatArray:
+    """Basis, as columns, of the speeds ``T z`` that ``J`` maps to zero."""
+    JT = J if T is None else J @ T
+    _, values, rows = np.linalg.svd(JT)
     rank = int((values > JACOBIAN_RANK * max(values.max(initial=0.0), LEAST)).sum())
     null = rows[rank:].T
-    return np.ascontiguousarray(null if moves is None else moves @ null)
+    return np.ascontiguousarray(null if T is None else T @ null)

@@ -17,7 +17,6 @@ from support.random_mechanisms import awkward_linkage, awkward_mechanism
 import robodyn as rd
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.quantities.common.quantity import REFUSED
-from robodyn.equations.quantities.tasks import TaskForm
 
 GRAVITY = np.array([1.0, 2.0, -9.0])
 
@@ -59,7 +58,7 @@ def options(name, robot):
         "relative_to": frames[2],
         "frames": (frames[-1], frames[3]),
         "joints": robot.joint_names,
-        "tasks": (TaskForm("point", (frames[-1], frames[2]), (0, 1, 2), 3),),
+        "tasks": rd.Task(np.zeros(3), frame=(frames[-1], frames[2])),
         "controlled": (1, 4) if robot.nc else (0, 4),
     }
     return {x: y for x, y in some.items() if x in QUANTITIES[name].options}
@@ -78,7 +77,7 @@ def state(shape):
     return {
         "q": q, "q0": q0, "q1": q1, "v": v, "a": a, "tau": tau, "u": u, "dv": dv,
         "a_controlled": a[:2], "tau_free": tau[2:], "damping": np.array([1e-3, 1.0]),
-        "goals": poses, "wanted": np.array([0.1, 0.2, 0.3]),
+        "goals": poses, "targets": np.array([0.1, 0.2, 0.3]),
         "multipliers": rng.normal(size=robot.nc), "gap": rng.normal(size=robot.nc),
     }  # fmt: skip
 

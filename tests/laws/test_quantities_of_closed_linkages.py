@@ -129,8 +129,23 @@ class Linkage(Case):
             "controlled": (self.driven,),
             "independent": self.independent,
             "forces": (self.driven,),
+            "tasks": self.tasks,
         }
         return {x: y for x, y in some.items() if x in known}
+
+    @functools.cached_property
+    def tasks(self):
+        """Of each kind, one in a link's axes; of a posture, some components."""
+        robot, (last, link) = self.robot, (self.robot.link_names[x] for x in (-1, 1))
+        X = robot.frame_pose(robot.random(3), last, relative_to=link)
+        return (
+            rd.Task(X, frame=(last, link)),
+            rd.Task(X[:3, 3], frame=last),
+            rd.Task(X[:3, :3], frame=last, components=(2, 0)),
+            rd.Task(np.ones(3), quantity="center_of_mass"),
+            rd.Task(np.ones(6), quantity="momentum", components=(1, 4)),
+            rd.Task(robot.random(4), quantity="posture", components=(robot.nv - 1, 0)),
+        )
 
     @property
     def independent(self):
@@ -149,6 +164,8 @@ class Linkage(Case):
         rng = np.random.default_rng(5)
         found = {p.name: rng.normal(size=p.shape) for p in f.program.inputs if p.name not in known}
         found |= {x: self.robot.random(3) for x in ("q0", "q1") if x in found}
+        if "targets" in found:
+            found["targets"] = np.concatenate([np.ravel(task.target) for task in self.tasks])
         if "goals" in found:
             found["goals"] = self.robot.frame_poses(self.q, base=self.here_base).ravel()
             found["damping"] = np.array([1e-3, 1.0])

@@ -1,10 +1,11 @@
-"""Errors of tasks, and the Jacobians by which speeds lessen them.
+"""Errors and Jacobians of tasks.
 
-A task wants a frame at a pose, point or rotation, seen from the world or another frame; the centre
-of mass at a point; a momentum; or a posture. With the error ``e`` from what is to what is wanted,
-``J v`` is the rate at which the error falls while what is wanted stays. Errors of frames are the
-way of the origin and the rotation vector, both in the axes of the frame that they are seen from
-[Siciliano et al., Robotics, 3.7].
+The target of a task is the pose, position or rotation of a frame in the world or in another frame,
+the position of the centre of mass, the momentum, or the posture. The error ``e`` is the target less
+the value at ``q``; for a target that stays, ``e`` falls at the rate ``J v``. The error of a pose is
+the displacement of the origin and the rotation vector to the target, both in the axes of the frame
+in which the target is given [Siciliano et al., Robotics, 3.7]. The target of a momentum task is
+``J v`` itself, so that its error is the target. A moving base is at rest in the axes of the world.
 """
 
 from __future__ import annotations
@@ -22,64 +23,65 @@ from robodyn.symbolic.scalar import Number, arctan2, sqrt, where
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
-#: Error of a row, and its slopes by speed.
+#: One component of an error, and its row of the Jacobian by the index of the speed.
 Row = tuple[Number, Mapping[int, Number]]
 
 
 @dataclass(frozen=True)
-class TaskForm:
-    """What shapes the equations of a task; what is wanted is an input.
+class TaskEquations:
+    """Everything about a task that shapes its equations: all but the numbers of its target.
 
     kind: A key of `KINDS`.
-    frames: The frame, and the one that it is seen from.
-    components: Rows of it, in their order.
-    size: How many numbers say what is wanted.
+    frames: The frame of a pose, point or rotation, and the frame in which the target is given.
+    components: Indices of the components of the error that count, in their order.
+    target_size: How many numbers the target has.
     """
 
     kind: str
     frames: tuple[str, ...]
     components: tuple[int, ...]
-    size: int
+    target_size: int
 
 
-def _pose(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
-    """Rows of a pose, given by rows."""
-    F, columns = _motion(t, form)
-    place = Vec3(wanted[3], wanted[7], wanted[11])
-    turn = _rotation_vector(F.X.R, [*wanted[0:3], *wanted[4:7], *wanted[8:11]])
-    return _rows_of([*(place - F.X.p), *turn], columns)
+def _pose(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
+    """Of a pose, whose target is a 4 by 4 matrix, row by row."""
+    F, columns = _motion(t, task)
+    position = Vec3(target[3], target[7], target[11])
+    turn = _rotation_vector(F.X.R, [*target[0:3], *target[4:7], *target[8:11]])
+    return _rows([*(position - F.X.p), *turn], columns)
 
 
-def _point(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
-    """Rows of a position."""
-    F, columns = _motion(t, form)
-    return _rows_of([*(Vec3(*wanted) - F.X.p)], {k: s[:3] for k, s in columns.items()})
+def _point(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
+    """Of the position of a frame's origin."""
+    F, columns = _motion(t, task)
+    return _rows([*(Vec3(*target) - F.X.p)], {k: s[:3] for k, s in columns.items()})
 
 
-def _rotation(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
-    """Rows of a rotation matrix, given by rows."""
-    F, columns = _motion(t, form)
-    error = [*_rotation_vector(F.X.R, wanted)]
-    return _rows_of(error, {k: s[3:] for k, s in columns.items()})
+def _rotation(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
+    """Of a rotation, whose target is a 3 by 3 matrix, row by row."""
+    F, columns = _motion(t, task)
+    error = [*_rotation_vector(F.X.R, target)]
+    return _rows(error, {k: s[3:] for k, s in columns.items()})
 
 
-def _motion(t: Tracer, form: TaskForm) -> tuple[fm.FrameMotion, dict[int, list[Number]]]:
-    """Motion of a frame, and its Jacobian by columns in the axes of what it is seen from."""
-    F = t.frame_in(*form.frames)
+def _motion(t: Tracer, task: TaskEquations) -> tuple[fm.FrameMotion, dict[int, list[Number]]]:
+    """Motion of a frame in another, and the columns of its Jacobian in the axes of the latter."""
+    F = t.frame_in(*task.frames)
     return F, {k: [*fm.in_axes(F.X.R, s)] for k, s in F.columns.items()}
 
 
-def _rows_of(errors: Sequence[Number], columns: Mapping[int, Sequence[Number]]) -> Iterator[Row]:
+def _rows(errors: Sequence[Number], columns: Mapping[int, Sequence[Number]]) -> Iterator[Row]:
     for n, error in enumerate(errors):
         yield error, {k: s[n] for k, s in columns.items()}
 
 
 def _rotation_vector(R: Rotation, goal: Sequence[Number]) -> Vec3:
-    """Of the turn that leads to another rotation, in the axes of what both are seen from.
+    """Rotation vector, angle times unit axis ``n``, of the turn ``E`` from a rotation to a goal.
 
-    Beyond a quarter turn the axis is that of the symmetric part, ``(1 - cos) n n^T`` beside
-    multiples of one, of which the column with the largest element is taken; its way is that of the
-    skew part, which vanishes at half a turn, where both ways are as long.
+    Up to a quarter turn, ``n`` is along the skew part of ``E``, which is ``sin(angle) [n]x``.
+    Beyond, where this vanishes toward half a turn, ``n`` is along the column with the largest
+    diagonal element of ``(1 - cos(angle)) n n^T``, the symmetric part of ``E`` less
+    ``cos(angle) 1``, with the sign of the skew part.
     """
     E: Any = Mat3(*goal) @ R.T.matrix
     sine = Vec3((E.zy - E.yz) * 0.5, (E.xz - E.zx) * 0.5, (E.yx - E.xy) * 0.5)
@@ -97,28 +99,27 @@ def _rotation_vector(R: Rotation, goal: Sequence[Number]) -> Vec3:
     return Vec3(*(where(far, b, a) * angle for a, b in parts))
 
 
-def _center_of_mass(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
+def _center_of_mass(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
     center = momentum.center_of_mass(t.state)
     mass = momentum.total_mass(t.model, t.state.base.inertia)
     rows = momentum.centroidal_matrix(t.state)[:3]
-    for goal, x, row in zip(wanted, center, rows, strict=True):
+    for goal, x, row in zip(target, center, rows, strict=True):
         yield goal - x, {k: slope / mass for k, slope in enumerate(row)}
 
 
-def _momentum(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
-    """What is wanted is a rate already: no step of time divides it."""
-    for goal, row in zip(wanted, momentum.centroidal_matrix(t.state), strict=True):
+def _momentum(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
+    for goal, row in zip(target, momentum.centroidal_matrix(t.state), strict=True):
         yield goal, dict(enumerate(row))
 
 
-def _posture(t: Tracer, form: TaskForm, wanted: Sequence[Number]) -> Iterator[Row]:
-    errors = coordinate_steps.difference(t.model, t.numbers["q"], wanted)
+def _posture(t: Tracer, task: TaskEquations, target: Sequence[Number]) -> Iterator[Row]:
+    errors = coordinate_steps.difference(t.model, t.numbers["q"], target)
     for k, error in enumerate(errors):
         yield error, {k: 1.0}
 
 
-#: Equations of the rows of tasks, all components of them.
-KINDS: Mapping[str, Callable[[Tracer, TaskForm, Sequence[Number]], Iterator[Row]]] = {
+#: Equations of all components of a task's error, by the kind of its target.
+KINDS: Mapping[str, Callable[[Tracer, TaskEquations, Sequence[Number]], Iterator[Row]]] = {
     "pose": _pose,
     "point": _point,
     "rotation": _rotation,
@@ -131,64 +132,69 @@ KINDS: Mapping[str, Callable[[Tracer, TaskForm, Sequence[Number]], Iterator[Row]
 def task_rows(t: Tracer) -> Results:
     """Errors of all tasks, one after the other, and their Jacobian."""
     first, rows = 0, []
-    for form in t.options["tasks"]:
-        wanted = t.numbers["wanted"][first : first + form.size]
-        first += form.size
-        own = list(KINDS[form.kind](t, form, wanted))
-        rows += [own[n] for n in form.components]
+    for task in t.options["tasks"]:
+        target = t.numbers["targets"][first : first + task.target_size]
+        first += task.target_size
+        all_components = list(KINDS[task.kind](t, task, target))
+        rows += [all_components[n] for n in task.components]
     nv = range(t.model.nv)
     J = [[slopes.get(k, 0.0) for k in nv] for _, slopes in rows]
     return {"error": [error for error, _ in rows], "J": J}
 
 
 def task_bias(t: Tracer) -> Results:
-    """Rates of ``J v`` of all tasks where no joint accelerates."""
-    found: list[Number] = []
-    for form in t.options["tasks"]:
-        if form.kind == "posture":
-            found += [0.0] * len(form.components)
+    """``dJ/dt v`` of all tasks, one after the other."""
+    bias: list[Number] = []
+    for task in t.options["tasks"]:
+        if task.kind == "posture":
+            bias += [0.0] * len(task.components)
             continue
-        if form.frames:
-            F = t.frame_in(*form.frames)
-            own = [*fm.in_axes(F.X.R, fm.classical(F.V, F.A))][3 * (form.kind == "rotation") :]
+        if task.frames:
+            F = t.frame_in(*task.frames)
+            first = 3 if task.kind == "rotation" else 0
+            own = [*fm.in_axes(F.X.R, fm.classical(F.V, F.A))][first:]
         else:
-            own = _change_of_momentum(t)
-            if form.kind == "center_of_mass":
+            own = _momentum_bias(t)
+            if task.kind == "center_of_mass":
                 mass = momentum.total_mass(t.model, t.state.base.inertia)
                 own = [x / mass for x in own[:3]]
-        found += [own[n] for n in form.components]
-    return {"bias": found}
+        bias += [own[n] for n in task.components]
+    return {"bias": bias}
 
 
-def _change_of_momentum(t: Tracer) -> list[Number]:
-    """Rate of the momentum where no joint accelerates."""
+def _momentum_bias(t: Tracer) -> list[Number]:
+    """``dA/dt v`` of the centroidal matrix A."""
 
-    def all_of_it(inner: Tracer) -> list[Number]:
+    def total(inner: Tracer) -> list[Number]:
         rows = momentum.centroidal_matrix(inner.state)
         return [sum((x * v for x, v in zip(row, inner.v, strict=True)), 0.0) for row in rows]
 
-    slopes = t.slopes(t.program(all_of_it), "q")
+    slopes = t.slopes(t.program(total), "q")
     return [sum((x * v for x, v in zip(row, t.v, strict=True)), 0.0) for row in slopes]
 
 
-def _numbers(t: Tracer) -> int:
-    return sum(form.size for form in t.options["tasks"])
+def _target_numbers(t: Tracer) -> int:
+    return sum(task.target_size for task in t.options["tasks"])
 
 
-def _rows(t: Tracer) -> int:
-    return sum(len(form.components) for form in t.options["tasks"])
+def _components(t: Tracer) -> int:
+    return sum(len(task.components) for task in t.options["tasks"])
 
 
 #: Quantities by name.
 ROWS = {
     "task_rows": Quantity(
-        (Q, Input("wanted", _numbers, "1, m, rad")),
-        (Output("error", (_rows,), "m, rad"), Output("J", (_rows, "nv"), "m, 1")),
+        (Q, Input("targets", _target_numbers, "1, m, rad")),
+        (Output("error", (_components,), "m, rad"), Output("J", (_components, "nv"), "m, 1")),
         task_rows,
         STATE,
         options=("tasks",),
     ),
     "task_bias": Quantity(
-        (Q, V), (Output("bias", (_rows,), "m/s^2, rad/s^2"),), task_bias, STATE, options=("tasks",)
+        (Q, V),
+        (Output("bias", (_components,), "m/s^2, rad/s^2"),),
+        task_bias,
+        STATE,
+        options=("tasks",),
     ),
 }

@@ -10,7 +10,7 @@ import robodyn as rd
 from robodyn.equations.catalogue import COST, QUANTITIES, programs, trace
 from robodyn.equations.quantities.common import tracer
 from robodyn.equations.quantities.common.quantity import traced
-from robodyn.equations.quantities.tasks import TaskForm
+from robodyn.equations.quantities.tasks import TaskEquations
 from robodyn.equations.tree import articulated_body
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -18,7 +18,7 @@ from robodyn.symbolic.simplification import simplified
 
 #: Choices without which a quantity is not defined.
 CHOICES = {"frame": "foot", "controlled": (0,), "joints": ("thigh", "shin")}
-CHOICES |= {"tasks": (TaskForm("pose", ("foot", "world"), (0, 2), 16),)}
+CHOICES |= {"tasks": (TaskEquations("pose", ("foot", "world"), (0, 2), 16),)}
 CHOICES |= {"independent": (0,), "forces": (0,), "actuated": ("thigh", "shin")}
 
 #: Quantities that are evaluated where the mechanism is and where it moves to.

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import ShapeError
 from robodyn.evaluator import TreePrograms
 
@@ -118,3 +119,12 @@ def test_further_calls_go_to_the_function_of_the_arrays_of_the_call(robot):
         for _ in range(2):
             np.testing.assert_array_equal(method(*given), first)
         assert len(asked) == calls or not hasattr(method, "_signature")
+
+
+@pytest.mark.parametrize("name", [x for x, row in QUANTITIES.items() if row.options])
+def test_options_that_a_function_needs_are_named(robot, name):
+    measured = robot.with_(sensors=[rd.Sensor("momentum")])
+    try:
+        measured.function(name)
+    except (rd.SettingsError, rd.UnknownNameError) as error:
+        assert f"function '{name}'" in str(error)

@@ -17,10 +17,10 @@ def test_biases_are_rates_of_jacobians(kind, base):
         task = rd.Task(np.zeros(6), quantity="momentum")
     else:
         task = _tasks(robot, q, kind)
-    form, h = robot._parts.task_velocities.level([task]), 1e-5
-    ahead, behind = (form.jacobian(robot.integrate(q, s * h * v), [task])[0] for s in (1, -1))
+    f, target, h = robot.function("task_rows", tasks=task), np.ravel(task.target), 1e-5
+    ahead, behind = (f(robot.integrate(q, s * h * v), target)[1] for s in (1, -1))
     expected = (ahead - behind) @ v / (2 * h)
-    bias = robot._parts.evaluator.function("task_bias", tasks=form.forms)(q, v)
+    bias = robot.function("task_bias", tasks=task)(q, v)
     np.testing.assert_allclose(bias, expected, atol=1e-6 * max(1, np.abs(expected).max()))
 
 
@@ -35,7 +35,7 @@ def test_an_arm_gets_the_torques_of_inverse_dynamics():
     np.testing.assert_allclose(found.tau, found.motor_forces)
     A = robot.frame_acceleration(q, v, found.a, _tip(robot), axes="world", classical=True)
     V = robot.frame_twist(q, v, _tip(robot), axes="world")
-    error = robot._parts.task_velocities.level([task]).jacobian(q, [task])[1]
+    error, _ = robot.function("task_rows", tasks=task)(q, np.ravel(task.target))
     np.testing.assert_allclose(A, 25.0 * error - 10.0 * V, atol=0.05 * np.abs(error).max() * 25)
     np.testing.assert_allclose(A - (25.0 * error - 10.0 * V), found.residuals[0], atol=1e-8)
 

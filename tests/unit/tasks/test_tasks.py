@@ -78,12 +78,13 @@ def _tasks(robot, q, kind):
 def test_jacobians_are_slopes_of_errors(kind, base):
     robot = rd.load("pan_tilt" if kind == "posture" else "puma560", base=base)
     q = robot.random(3)
-    level = robot._parts.task_velocities.level([task := _tasks(robot, q, kind)])
-    J, _, error = level.rows(q, [task], 1.0)
+    task = _tasks(robot, q, kind)
+    f, target = robot.function("task_rows", tasks=task), np.ravel(task.target)
+    error, J = f(q, target)
     h = 1e-6
     for k, dv in enumerate(h * np.eye(robot.nv)):
-        ahead = level.rows(robot.integrate(q, dv), [task], 1.0)[2]
-        behind = level.rows(robot.integrate(q, -dv), [task], 1.0)[2]
+        ahead = f(robot.integrate(q, dv), target)[0]
+        behind = f(robot.integrate(q, -dv), target)[0]
         slope = -(ahead - behind) / (2 * h)
         if kind == "relative":  # the slope of a rotation vector is that of the turn near zero alone
             slope, own = slope[:3], J[:3, k]
@@ -103,8 +104,8 @@ def test_a_step_takes_an_error_away(kind):
     for _ in range(3):
         v = robot.velocity_for([task], q, dt=1.0, limits=False, damping=1e-10)
         q = robot.integrate(q, v)
-    form = robot._parts.task_velocities.level([task])
-    assert np.abs(form.rows(q, [task], 1.0)[2]).max() < 1e-9
+    error, _ = robot.function("task_rows", tasks=task)(q, np.ravel(task.target))
+    assert np.abs(error).max() < 1e-9
 
 
 def test_a_turn_of_any_size_is_one_step():
@@ -128,7 +129,7 @@ def test_half_a_turn_is_an_error(axis, off):
     n = np.array(axis) / np.linalg.norm(axis)
     goal = Rotation.from_rotvec((np.pi + off) * n).as_matrix() @ robot.frame_pose(q, link)[:3, :3]
     task = rd.Task(goal, frame=link)
-    error = robot._parts.task_velocities.level([task]).jacobian(q, [task])[1]
+    error, _ = robot.function("task_rows", tasks=task)(q, goal.ravel())
     np.testing.assert_allclose(np.linalg.norm(error), np.pi - abs(off), atol=1e-7)
     np.testing.assert_allclose(abs(error @ n), np.pi - abs(off), atol=1e-6)
     turned = Rotation.from_rotvec(error).as_matrix() @ robot.frame_pose(q, link)[:3, :3]
@@ -289,6 +290,32 @@ def test_what_is_no_task_is_refused(given, error, said):
     robot = rd.load("puma560")
     with pytest.raises(error, match=said):
         robot.velocity_for([rd.Task(**given)], robot.neutral(), dt=DT)
+
+
+def test_functions_take_tasks_as_users_describe_them():
+    robot = rd.load("puma560")
+    q, wish = robot.random(1), robot.random(2)
+    tip = rd.Task([0.1, 0.2, 0.3], frame="flange", components=(0, 2))
+    rest = rd.Task({robot.joint_names[3]: 0.5}, quantity="posture")
+    f = robot.function("task_rows", tasks=[tip, rest])
+    assert [port.name for port in f.inputs] == ["q", "targets"]
+    error, J = f(q, np.r_[tip.target, wish])
+    np.testing.assert_allclose(error[2], (wish - q)[3], atol=1e-12)
+    np.testing.assert_array_equal(J[2], np.eye(6)[3])
+    p = robot.frame_pose(q, "flange")[:3, 3]
+    np.testing.assert_allclose(error[:2], (tip.target - p)[[0, 2]], atol=1e-12)
+    assert robot.function("task_rows", tasks=[tip, rest]) is f
+
+
+@pytest.mark.parametrize("name", ["task_rows", "task_bias"])
+def test_functions_of_tasks_say_what_they_need(name):
+    robot = rd.load("puma560")
+    with pytest.raises(rd.SettingsError, match=rf"'{name}' needs tasks=, a Task or several"):
+        robot.function(name)
+    with pytest.raises(rd.ShapeError, match=r"task is str, expected a robodyn\.Task"):
+        robot.function(name, tasks="flange")
+    with pytest.raises(rd.UnknownNameError, match="flange"):
+        robot.function(name, tasks=rd.Task([0, 0, 1], frame="hand"))
 
 
 def test_arguments_are_checked():
