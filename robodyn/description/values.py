@@ -7,19 +7,52 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from robodyn.description.actuation import Rotor
 from robodyn.description.constants import missing_constants
 from robodyn.description.joint import Joint, Limits
 from robodyn.description.loop import Loop, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose
-from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.force_elements import fields_of, joint_numbers
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.joints import KINDS
 from robodyn.joints.common.kind import JointKind
-from robodyn.tolerances import PARALLEL_COSINE
+from robodyn.tolerances import INERTIA_TRIANGLE, PARALLEL_COSINE
+
+#: Numbers beyond this would overflow in the products that the dynamics form.
+LARGEST = 1e50
+
+
+def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
+    """Say why no rigid body has a mass and central inertia, or ``None`` if one can.
+
+    Half the trace minus a principal moment is the integral of a squared distance over the mass, and
+    not negative. An inertia without mass, the limit of a large light body, is accepted.
+
+    mass [kg]
+    inertia (3, 3) [kg m^2]: About the centre of mass.
+    """
+    if not (abs(mass) <= LARGEST and (np.abs(inertia) <= LARGEST).all()):
+        return f"mass {mass:g} and inertia must be finite numbers, not beyond {LARGEST:g}"
+    if mass < 0.0:
+        return f"mass {mass:g} kg is negative"
+    moments = np.linalg.eigvalsh(inertia)
+    # A body of radius 1 um is a point: its moments are rounding errors of other numbers.
+    scale = INERTIA_TRIANGLE * np.abs(moments).sum() + mass * 1e-12
+    if moments[0] >= -scale and 0.5 * moments.sum() - moments[-1] >= -scale:
+        return None
+    shown = ", ".join(f"{moment:.4g}" for moment in moments)
+    if moments[0] < -scale:
+        return f"principal moments of inertia {shown} kg m^2: none can be negative"
+    return (
+        f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the others, "
+        "as no distribution of mass does; check units, signs and the order of axes"
+    )
+
 
 #: Kinds of joints that a description can have, in the tree and where loops are closed.
 TREE_KINDS = {name: kind for name, kind in KINDS.items() if kind.in_files and kind.in_tree}

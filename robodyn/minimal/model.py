@@ -19,7 +19,7 @@ from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.minimal.loop_order import Order, solution_order
 from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
 from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
-from robodyn.model.mass_checks import mass_diagonals_at
+from robodyn.model.joint_inertias import mass_diagonals_at
 from robodyn.model.model import Model, model_of
 from robodyn.model.model_setup import constraints_of, drives_of, effective_mechanism
 from robodyn.model.settings import Settings

@@ -20,15 +20,16 @@ from robodyn.errors import ActuationError
 from robodyn.model.configuration import Block
 from robodyn.model.flat_postures import FlatPostures
 from robodyn.model.gearing import Gearing
-from robodyn.model.joint_inertias import InertiaForms, JointInertias
-from robodyn.model.joint_info import Joints, limits_of, names_of
-from robodyn.model.mass_checks import (
+from robodyn.model.joint_inertias import (
+    InertiaForms,
+    JointInertias,
     mass_diagonals_at,
     mass_matrix_at,
     massless_error,
     massless_joint,
     some_posture,
 )
+from robodyn.model.joint_info import Joints, limits_of, names_of
 from robodyn.model.model_setup import effective_mechanism, setup_of, tree_of
 from robodyn.model.settings import Settings
 from robodyn.model.windings import motors_of

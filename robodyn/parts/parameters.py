@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, Random
 from robodyn.arrays import generator
-from robodyn.description.possible import why_impossible
+from robodyn.description.values import why_impossible
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of, ten_of

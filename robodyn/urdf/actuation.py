@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from robodyn.description import Actuator, Elastic, Joint, Link, Loop, Motor, Transmission, Winding
 from robodyn.description.coupled_motors import transmission_problems
-from robodyn.description.possible import LARGEST
+from robodyn.description.values import LARGEST
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError, some_of
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name

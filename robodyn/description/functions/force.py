@@ -18,7 +18,6 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.frame_argument import frame_argument
-from robodyn.description.functions.force_check import Size, check_law
 from robodyn.description.functions.user_law import numbers_of, program_of
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
@@ -26,11 +25,13 @@ from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints import joint_kind
 from robodyn.joints.common.quaternion import turned, velocity_along
 from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.tolerances import FORCE_OF_POTENTIAL
 
 
 class Force:
@@ -228,3 +229,66 @@ def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Nu
     names = ("x", "w", "t")[: len(sizes)]
     ports = tuple(Port(x, (size,), "") for x, size in zip(names, sizes, strict=True))
     return program_of(name, graph, ports, results)
+
+
+#: ``(kind, nq, nv)`` of a joint.
+Size = tuple[str, int, int]
+
+#: Number of states at which a law is checked.
+TRIALS = 16
+
+
+def check_law(law: ForceLaw, slope: Program | None, size: Size) -> None:
+    """Refuse a law that is not finite, not smooth at rest, or not the gradient of its energy.
+
+    slope: The force that its energy has, if both were given.
+    size: Of its joint; no kind of one that acts on frames.
+    """
+    force = f"force {law.name!r}"
+    x, w, t = _trials(law, size)
+    with np.errstate(all="ignore"):
+        good = np.isfinite(_values(law.law, x, w, t)).all(axis=1)
+        if not good.any():
+            raise ShapeError(f"{force} is not a finite number anywhere", name="law")
+        x, t, still = x[good], t[good], 0.0 * w[good]
+        rest = _values(law.law, x, still, t)
+        slopes = _values(jacobian(law.law, "w"), x, still, t)
+        if not (np.isfinite(rest).all() and np.isfinite(slopes).all()):
+            raise ShapeError(
+                f"{force} is not smooth at rest: where nothing moves, it or its slope along speeds "
+                "is no number. Of the size of a speed take sqrt(w * w + s**2) with a small speed s",
+                name="law",
+            )
+        if slope is None:
+            return
+        wanted = _values(slope, x, still, t)
+    error = np.nan_to_num(np.abs(rest - wanted), nan=np.inf).max(axis=1)
+    k = int(np.argmax(error / (1.0 + np.abs(rest).max(axis=1))))
+    if not error[k] <= FORCE_OF_POTENTIAL * (1.0 + np.abs(rest[k]).max()):
+        raise ShapeError(
+            f"{force} is not the slope of its potential: in a posture where nothing moves it is "
+            f"{rest[k].round(6).tolist()}, and the slope gives {wanted[k].round(6).tolist()}. With "
+            "law=None the force is the slope",
+            name="potential",
+        )
+
+
+def _trials(law: ForceLaw, size: Size) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Positions, speeds and times at which a law is checked."""
+    kind, n, m = size
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1.0, 1.0, (TRIALS, n))
+    if law.joint and joint_kind(kind).coordinates.quaternion:
+        x[:, -4:] /= np.linalg.norm(x[:, -4:], axis=1, keepdims=True)
+    elif len(law.places) == 1:
+        R = np.linalg.qr(rng.normal(size=(TRIALS, 3, 3)))[0]
+        R = R * np.linalg.det(R)[:, None, None]
+        x = np.concatenate([R, x[:, :3, None]], axis=2).reshape(TRIALS, 12)
+    return x, rng.normal(size=(TRIALS, m)), rng.uniform(size=(TRIALS, 1))
+
+
+def _values(program: Program, *arrays: FloatArray) -> FloatArray:
+    """First result of a program at states, shape (n, m)."""
+    given = dict(zip(("x", "w", "t"), arrays, strict=False))
+    found = evaluate(program, *(given[port.name] for port in program.inputs))[0]
+    return np.asarray(found, float).reshape(len(arrays[0]), -1)

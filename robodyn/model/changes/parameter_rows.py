@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import numbers as as_numbers
 from robodyn.description import Joint
-from robodyn.description.possible import LARGEST, why_impossible
+from robodyn.description.values import LARGEST, why_impossible
 from robodyn.equations.forces.motor_friction import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, regrouped
@@ -30,7 +30,7 @@ from robodyn.model.changes.parameter_changes import (
     refuse_unchangeable,
     with_parameters,
 )
-from robodyn.model.mass_checks import mass_diagonals_of_rows
+from robodyn.model.joint_inertias import mass_diagonals_of_rows
 from robodyn.model.model import Model, checked_masses
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.spatial import RigidInertia

@@ -10,8 +10,7 @@ import numpy as np
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
 from robodyn.description.loop import ends_of
-from robodyn.description.possible import why_impossible
-from robodyn.description.values import bad_values
+from robodyn.description.values import bad_values, why_impossible
 from robodyn.errors import (
     Hints,
     InertiaError,

@@ -8,7 +8,7 @@ import re
 from lxml import etree
 
 from robodyn.description import Pose, Vector, rpy_from_rotation
-from robodyn.description.possible import LARGEST
+from robodyn.description.values import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.urdf.common.report import problem_of

@@ -6,21 +6,22 @@ or when it is driven, is left out with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from robodyn.description import Mechanism
+from robodyn.description import Actuator, Joint, Mechanism
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning, some_of
+from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.stokes_drag import StokesDrag
+from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.urdf.mjcf.bodies import Bodies
 from robodyn.urdf.mjcf.compiled import compiled_model
-from robodyn.urdf.mjcf.equalities import Equalities
-from robodyn.urdf.mjcf.forces import body_forces, unread_of_medium
-from robodyn.urdf.mjcf.model import CompiledModel, Passive
-from robodyn.urdf.mjcf.motors import Motors, on_moving_joints
-from robodyn.urdf.mjcf.tendons import Tendons
+from robodyn.urdf.mjcf.equalities import Equalities, Tendons
+from robodyn.urdf.mjcf.model import CompiledModel, Passive, vector
 
 #: Gravity where nobody says another [m/s^2].
 EARTH = (0.0, 0.0, -9.81)
@@ -164,3 +165,130 @@ def _name(model: Any, file: str | None) -> str:
     if name and name != UNNAMED:
         return name
     return "robot" if file is None else Path(file).stem
+
+
+def body_forces(compiled: CompiledModel) -> Iterator[DescribedElement]:
+    """The ``gravcomp`` of each body, and what the viscosity of the medium is to it."""
+    model, names = compiled.model, compiled.names
+    viscosity = float(model.opt.viscosity)
+    shaped = _of_shape(model)
+    for body, name in enumerate(names.bodies):
+        mass, center = float(model.body_mass[body]), vector(model.body_ipos[body])
+        held = mass * float(model.body_gravcomp[body])
+        if held > 0.0:
+            yield WeightCompensation(name, center, held, f"gravcomp of {name}")
+        if viscosity and mass and body not in shaped:
+            diameter = _diameter(mass, np.array(model.body_inertia[body]))
+            yield StokesDrag(name, center, diameter, viscosity, f"viscosity on {name}")
+
+
+def unread_of_medium(compiled: CompiledModel) -> Iterator[tuple[str, str]]:
+    """What a medium does that has no counterpart: the element, and why."""
+    model, names = compiled.model, compiled.names
+    if model.opt.density:
+        yield (
+            "<option>",
+            "the density of a medium, whose drag grows with the square of the speed, has no "
+            "counterpart; its viscosity has one",
+        )
+    if model.opt.viscosity and np.any(model.opt.wind):
+        yield "<option>", "wind has no counterpart: the medium is at rest"
+    for body in sorted(_of_shape(model)) if model.opt.viscosity or model.opt.density else ():
+        reason = "the forces of a medium by the shape of a geom (fluidshape) have no counterpart"
+        yield f"body {names.bodies[body]!r}", reason
+
+
+def _of_shape(model: Any) -> set[int]:
+    """Bodies on which the medium acts by the shapes of their geoms."""
+    by_shape = np.asarray(model.geom_fluid)[:, :1].ravel() > 0.0
+    return {int(body) for body in np.asarray(model.geom_bodyid)[by_shape]}
+
+
+def _diameter(mass: float, moments: Any) -> float:
+    """Of the sphere that MuJoCo takes: the mean edge of the box with the body's inertia [m]."""
+    squares = 6.0 / mass * (moments.sum() - 2.0 * moments)
+    return float(np.sqrt(np.maximum(squares, 0.0)).mean())
+
+
+class Motors:
+    """Motors by joint, and what actuators are beside that.
+
+    of_tendons: Those of fixed tendons, with their gear ratios to these.
+    efforts: Limits of what drives each joint, by its number.
+    elsewhere: Actuators that drive no single joint and no fixed tendon: sites, balls, bodies,
+        cables.
+    controlled: Actuators whose force follows from the state: servos, muscles, dampers.
+    one_sided: Actuators that pull stronger than they push, or the other way round.
+    """
+
+    def __init__(self, compiled: CompiledModel) -> None:
+        model, names = compiled.model, compiled.names
+        self.elsewhere: list[str] = []
+        self.controlled: list[str] = []
+        self.one_sided: list[str] = []
+        found: dict[int, list[Actuator]] = {}
+        self.of_tendons: dict[int, list[Actuator]] = {}
+        for k, name in enumerate(names.actuators):
+            single = compiled.drives_joint(k)
+            if not (single or compiled.drives_fixed_tendon(k)):
+                self.elsewhere.append(name)
+            elif gear := compiled.gear_of(k):
+                limit = self._limit(compiled, k, name)
+                motors = found if single else self.of_tendons
+                at = int(model.actuator_trnid[k, 0])
+                motors.setdefault(at, []).append(Actuator(gear, torque_limit=limit, name=name))
+        together = {joint: _combined(motors) for joint, motors in found.items()}
+        self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
+        self.efforts = {
+            j: abs(motor.gear_ratio) * motor.torque_limit for j, motor in together.items()
+        }
+        for j in range(model.njnt):
+            if model.jnt_actfrclimited[j]:
+                limit = float(np.abs(model.jnt_actfrcrange[j]).max())
+                self.efforts[j] = min(limit, self.efforts.get(j, math.inf))
+
+    def _limit(self, compiled: CompiledModel, k: int, name: str) -> float:
+        """Largest force of an actuator."""
+        mujoco, model = compiled.mujoco, compiled.model
+        ranges, kinds = [], mujoco.mjtDyn
+        plain = (
+            int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
+            and int(model.actuator_biastype[k]) == mujoco.mjtBias.mjBIAS_NONE
+        )
+        dynamics, gain = int(model.actuator_dyntype[k]), model.actuator_gainprm[k, 0]
+        if not plain or dynamics != kinds.mjDYN_NONE:
+            self.controlled.append(name)
+        rows = getattr(model, "actuator_ctrladr", None)
+        control = k if rows is None else rows[k]
+        lagging = (kinds.mjDYN_NONE, kinds.mjDYN_FILTER, kinds.mjDYN_FILTEREXACT)
+        if plain and dynamics in lagging and model.actuator_ctrllimited[control]:
+            ranges.append(gain * model.actuator_ctrlrange[control])
+        if plain and model.actuator_actlimited[k]:
+            ranges.append(gain * model.actuator_actrange[k])
+        if model.actuator_forcelimited[k]:
+            ranges.append(model.actuator_forcerange[k])
+        if any(not math.isclose(-low, high) for low, high in ranges):
+            self.one_sided.append(name)
+        return min((float(np.abs(x).max()) for x in ranges), default=math.inf)
+
+
+def on_moving_joints(
+    motors: Iterable[tuple[str, Actuator]], joints: Iterable[Joint]
+) -> tuple[tuple[str, Actuator], ...]:
+    """One motor for each joint that has some, none for fixed joints."""
+    moving = {joint.name for joint in joints if joint.nv}
+    found: dict[str, list[Actuator]] = {}
+    for name, motor in motors:
+        if name in moving:
+            found.setdefault(name, []).append(motor)
+    return tuple((name, _combined(alike)) for name, alike in found.items())
+
+
+def _combined(motors: list[Actuator]) -> Actuator:
+    """All motors of one joint, as one."""
+    first, *others = motors
+    if not others:
+        return first
+    effort = sum(abs(motor.gear_ratio) * motor.torque_limit for motor in motors)
+    name = " ".join(motor.name for motor in motors)
+    return Actuator(first.gear_ratio, torque_limit=effort / abs(first.gear_ratio), name=name)

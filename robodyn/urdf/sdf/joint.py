@@ -24,8 +24,16 @@ from robodyn.quick_dataclass import dataclass
 from robodyn.urdf.common.joint_values import UNLIMITED, JointDynamics
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of, local_name
-from robodyn.urdf.sdf.frames import MODEL, Frames, both
-from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, truth_of
+from robodyn.urdf.sdf.frames import (
+    MODEL,
+    Frames,
+    SdfPose,
+    both,
+    number_of,
+    read_sdf_pose,
+    text_of,
+    truth_of,
+)
 
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
 

@@ -18,9 +18,8 @@ from robodyn.tolerances import GEARBOX_PARALLEL
 from robodyn.urdf.common.joint_values import JointDynamics, limits_of_loop
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
-from robodyn.urdf.sdf.frames import Frames
+from robodyn.urdf.sdf.frames import Frames, number_of, text_of
 from robodyn.urdf.sdf.joint import SdfAxis, SdfJoint, axes_as_fields, read_axes
-from robodyn.urdf.sdf.values import number_of, text_of
 
 
 def loop_of(reader: Reader, joint: SdfJoint, frames: Frames) -> Loop:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from robodyn.description import Link, Loop
 from robodyn.urdf.common.xml import Element
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, Frames, both
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, Frames, SdfPose, both
 from robodyn.urdf.sdf.joint import WORLD, SdfJoint
 from robodyn.urdf.sdf.loops import SdfGear
-from robodyn.urdf.sdf.values import SdfPose
 
 #: Up to this version axes are in the frame of the model.
 AXES_IN_MODEL = (1, 4)

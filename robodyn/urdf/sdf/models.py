@@ -22,12 +22,21 @@ from robodyn.urdf.common.xml import (
     read_bytes,
 )
 from robodyn.urdf.sdf.files import model_file
-from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, Frames, both
+from robodyn.urdf.sdf.frames import (
+    MODEL,
+    SEPARATOR,
+    Frames,
+    SdfPose,
+    both,
+    number_of,
+    read_sdf_pose,
+    text_of,
+    truth_of,
+)
 from robodyn.urdf.sdf.joint import JOINT_TYPES, WORLD, read_joint
 from robodyn.urdf.sdf.loops import read_gear
 from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.schema import check_model, check_sdf
-from robodyn.urdf.sdf.values import SdfPose, number_of, read_sdf_pose, text_of, truth_of
 
 _MOMENTS = {"ixx": 1.0, "ixy": 0.0, "ixz": 0.0, "iyy": 1.0, "iyz": 0.0, "izz": 1.0}
 

@@ -12,12 +12,11 @@ from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.reading import Document, Options, Reading
 from robodyn.urdf.common.xml import Element, local_name, parse_xml
-from robodyn.urdf.sdf.frames import MODEL, Frames, Matrix, both, inverse
+from robodyn.urdf.sdf.frames import MODEL, Frames, Matrix, both, inverse, read_sdf_pose
 from robodyn.urdf.sdf.mechanism import mechanism_of
 from robodyn.urdf.sdf.model import SdfModel, Source
 from robodyn.urdf.sdf.models import ModelReader
 from robodyn.urdf.sdf.schema import check_model, check_sdf
-from robodyn.urdf.sdf.values import read_sdf_pose
 
 #: Gravity of a world that says nothing else, and what it is rounded to.
 GRAVITY = (0.0, 0.0, -9.81)

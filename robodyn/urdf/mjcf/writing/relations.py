@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from robodyn.description import Coupling, Mechanism
+from robodyn.description import Actuator, Coupling, Mechanism
 from robodyn.description.couplings import branches
 from robodyn.description.curve import Linear, Polynomial
+from robodyn.errors import some_of
 from robodyn.joints import helical
 from robodyn.urdf.mjcf.writing.document import Document, add
 from robodyn.urdf.mjcf.writing.motions import Motion
@@ -72,3 +74,59 @@ def add_sum(document: Document, name: str, terms: Mapping[str, float], **values:
     for joint, factor in terms.items():
         add(tendon, "joint", joint=joint, coef=float(factor))
     return str(tendon.get("name"))
+
+
+def add_motors(
+    document: Document, mechanism: Mechanism, motions: Mapping[str, Motion], joints: Iterable[str]
+) -> None:
+    """Add a motor a joint, and three of a ball; those that are coupled drive fixed tendons.
+
+    joints: That have motors.
+    """
+    given = dict(mechanism.actuators)
+    shafts = _add_shafts(document, mechanism, given)
+    for joint in joints:
+        motor = given.get(joint, Actuator())
+        driven = [({"tendon": shafts[joint]}, [1.0])] if joint in shafts else _of(motions, joint)
+        for where, gear in driven:
+            force: dict[str, object] = {"forcelimited": "false"}
+            if math.isfinite(motor.torque_limit) and motor.torque_limit:
+                bounds = -motor.torque_limit, motor.torque_limit
+                force = {"forcelimited": "true", "forcerange": bounds}
+            values = {"gear": motor.gear_ratio * np.array(gear), "ctrllimited": "false"}
+            document.add("actuator/motor", name=motor.name or joint, **where, **values, **force)
+    turning = [joint for joint, motor in given.items() if motor.rotor_inertia]
+    if turning:
+        document.lost.append(
+            f"rotors ({some_of(turning)}) are armatures, as with rotor_model='armature': what "
+            "turns them beside their gears is not felt"
+        )
+
+
+def _of(motions: Mapping[str, Motion], joint: str) -> list[tuple[dict[str, str], list[float]]]:
+    """What motors of a joint drive, and by which gear: a ball about each of its axes."""
+    found: list[tuple[dict[str, str], list[float]]] = []
+    for motion in motions.values():
+        if motion.joint.name == joint and not motion.follows:
+            gears = [[1.0]] if motion.single else np.eye(3, 6).tolist()
+            found += [({"joint": motion.name}, gear) for gear in gears]
+    return found
+
+
+def _add_shafts(
+    document: Document, mechanism: Mechanism, given: Mapping[str, Actuator]
+) -> dict[str, str]:
+    """Fixed tendons of the shafts of transmissions, by the joints whose motors turn them."""
+    shafts: dict[str, str] = {}
+    for transmission in mechanism.transmissions:
+        for joint, row in zip(transmission.joints, transmission.matrix, strict=True):
+            motor = given.get(joint, Actuator())
+            values = {
+                "armature": motor.gear_ratio**2 * motor.rotor_inertia,
+                "damping": motor.gear_ratio**2 * motor.viscous,
+                "frictionloss": abs(motor.gear_ratio) * motor.coulomb,
+            }
+            terms = {x: c for x, c in zip(transmission.joints, row, strict=True) if c}
+            felt = {key: x for key, x in values.items() if x}
+            shafts[joint] = add_sum(document, f"{transmission.name}_{joint}", terms, **felt)
+    return shafts

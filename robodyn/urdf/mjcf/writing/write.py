@@ -27,8 +27,7 @@ from robodyn.urdf.mjcf.writing.document import Document
 from robodyn.urdf.mjcf.writing.forces import add_forces
 from robodyn.urdf.mjcf.writing.loops import add_loop, halved_link, on_carriers
 from robodyn.urdf.mjcf.writing.motions import MOTIONS
-from robodyn.urdf.mjcf.writing.motors import add_motors
-from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations
+from robodyn.urdf.mjcf.writing.relations import DEGREE, Relations, add_motors
 from robodyn.urdf.mjcf.writing.sensors import add_sensors, sensor_links
 from robodyn.urdf.write import as_loop
 
