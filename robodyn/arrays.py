@@ -53,10 +53,12 @@ def mismatch(what: str, given: Any, expected: str, name: str = "") -> ShapeError
     return ShapeError(message, name=name or what, given=given, expected=expected)
 
 
-def wrong_shape(what: str, given: tuple[int, ...], told: str, expected: Any) -> ShapeError:
-    """The error for an array of another shape than is told in words."""
+def wrong_shape(
+    what: str, given: tuple[int, ...], told: str, expected: Any = None, *, name: str = ""
+) -> ShapeError:
+    """The error for an array of another shape than is told in words; ``name`` is the argument's."""
     message = f"{what} has shape {given}, expected {told}"
-    return ShapeError(message, name=what, given=given, expected=expected)
+    return ShapeError(message, name=name or what, given=given, expected=expected or told)
 
 
 def is_masked(value: Any) -> bool:

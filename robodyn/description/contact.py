@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers
+from robodyn.arrays import mismatch, number, numbers, wrong_shape
 from robodyn.description.frame_argument import frame_argument
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import SettingsError
 from robodyn.literals import ContactKind
 
 #: Components of the wrench that each kind carries, in contact axes: forces, then moments.
@@ -76,9 +76,7 @@ class Contact:
         if self.at is not None:
             frame_argument("at, the contact frame", ("link", self.at), "at")
         if not (np.asarray(self.sizes)[: {"line": 1, "surface": 2}.get(self.kind, 0)] > 0.0).all():
-            raise ShapeError(
-                f"half_sizes is {self.half_sizes!r}, expected positive lengths", name="half_sizes"
-            )
+            raise mismatch("half_sizes", self.half_sizes, "positive lengths")
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -92,11 +90,7 @@ class Contact:
         sides = 1 if self.kind == "line" else 2
         x = np.asarray(numbers("half_sizes", self.half_sizes), float)
         if x.shape not in ((), (sides,)):
-            raise ShapeError(
-                f"half_sizes has shape {x.shape}, expected one length, or {sides}",
-                name="half_sizes",
-                given=x.shape,
-            )
+            raise wrong_shape("half_sizes", x.shape, f"one length, or {sides}")
         x = np.broadcast_to(x, (sides,))
         return float(x[0]), float(x[1]) if sides == 2 else 0.0
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number
+from robodyn.arrays import mismatch, number
 from robodyn.description.joint import Joint
 from robodyn.description.link import Inertia, Link
 from robodyn.description.mechanism import Mechanism
@@ -87,14 +87,16 @@ def _row(i: int, row: Sequence[Any]) -> tuple[Any, Any, Any, Any, str]:
     given = tuple(row)
     *values, kind = given if len(given) == 5 else (*given, DH_KINDS[0])
     if len(values) != 4 or kind not in DH_KINDS:
-        raise ShapeError(
-            f"rows[{i}] is {given!r}, expected (theta, d, a, alpha) or (theta, d, a, alpha, kind) "
-            f"with the kind {' or '.join(map(repr, DH_KINDS))}",
-            name=f"rows[{i}]",
+        raise mismatch(
+            f"rows[{i}]",
+            given,
+            "(theta, d, a, alpha) or (theta, d, a, alpha, kind) with the kind "
+            f"{' or '.join(map(repr, DH_KINDS))}",
+            f"rows[{i}]",
         )
     for letter, value in zip(("theta", "d", "a", "alpha"), values, strict=True):
         if not math.isfinite(number(f"{letter} of rows[{i}]", value)):
-            raise ShapeError(f"{letter} of rows[{i}] is {value!r}, expected a finite number")
+            raise mismatch(f"{letter} of rows[{i}]", value, "a finite number")
     theta, d, a, alpha = values
     return theta, d, a, alpha, kind
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import one_name, shaped
-from robodyn.errors import ShapeError
+from robodyn.arrays import mismatch, one_name, shaped, wrong_shape
 from robodyn.motion.base_motion import check_rigid
 
 
@@ -23,11 +22,7 @@ def frame_argument(what: str, given: Any, name: str) -> tuple[str, FloatArray]:
     if isinstance(given, str):
         return given, np.eye(4)
     if not (isinstance(given, tuple | list) and len(given) == 2):
-        raise ShapeError(
-            f"{what} is {given!r}, expected a link, (link, offset (3,)) or (link, pose (4, 4))",
-            name=name,
-            given=given,
-        )
+        raise mismatch(what, given, "a link, (link, offset (3,)) or (link, pose (4, 4))", name)
     link, X = one_name(name, given[0]), given[1]
     what = f"{what} in {link!r}"
     pose = np.eye(4)
@@ -36,7 +31,7 @@ def frame_argument(what: str, given: Any, name: str) -> tuple[str, FloatArray]:
     else:
         X = shaped(what, X, 4, 4)
         if X.ndim != 2:
-            raise ShapeError(f"{what} has shape {X.shape}, expected one pose (4, 4)", name=name)
+            raise wrong_shape(what, X.shape, "one pose (4, 4)", name=name)
         pose[:] = X
     check_rigid(pose, what)
     return link, pose

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import check_fields, checked_arguments
-from robodyn.arrays import number, shaped, vector
+from robodyn.arrays import mismatch, number, shaped, vector, wrong_shape
 from robodyn.description.pose import Pose
-from robodyn.errors import ShapeError
 from robodyn.symbolic.symbol import with_name, with_names
 
 
@@ -52,11 +51,10 @@ class Inertia:
             value = number(name, given, unit, "arrays go to Inertia.from_matrix")
             object.__setattr__(self, name, with_name(given, value))
         if not isinstance(self.origin, Pose):
-            raise ShapeError(
-                f"origin is {self.origin!r}, expected a Pose: the centre of mass as "
-                "Pose(xyz=(x, y, z)), or Inertia.from_matrix",
-                name="origin",
-                given=self.origin,
+            raise mismatch(
+                "origin",
+                self.origin,
+                "a Pose: the centre of mass as Pose(xyz=(x, y, z)), or Inertia.from_matrix",
             )
 
     @property
@@ -85,12 +83,7 @@ class Inertia:
         """
         J = shaped("inertia", inertia, 3, 3)
         if J.ndim != 2:
-            raise ShapeError(
-                f"inertia has shape {J.shape}, expected (3, 3)",
-                name="inertia",
-                given=J.shape,
-                expected=(3, 3),
-            )
+            raise wrong_shape("inertia", J.shape, "(3, 3)", (3, 3))
         given: Any = inertia if isinstance(inertia, list | tuple) else J  # these keep names
         return cls(
             mass,

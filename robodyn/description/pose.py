@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import shaped, vector
-from robodyn.errors import ShapeError
+from robodyn.arrays import shaped, vector, wrong_shape
 from robodyn.symbolic.symbol import with_names
 
 Vector = tuple[float, float, float]
@@ -109,11 +108,6 @@ class Pose:
         """
         X = shaped("X", X, 4, 4)
         if X.ndim != 2:
-            raise ShapeError(
-                f"X has shape {X.shape}, expected (4, 4): one pose",
-                name="X",
-                given=X.shape,
-                expected=(4, 4),
-            )
+            raise wrong_shape("X", X.shape, "(4, 4): one pose", (4, 4))
         x, y, z = (float(c) for c in X[:3, 3])
         return cls((x, y, z), rpy_from_rotation(X[:3, :3]))

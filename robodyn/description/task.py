@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers, refuse_not_finite, shown
+from robodyn.arrays import numbers, refuse_not_finite, shown, wrong_shape
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.literals import TaskQuantity
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
@@ -120,11 +120,10 @@ class Task:
     def _of_frame(self) -> tuple[str, int]:
         shape = self.shape
         if shape not in _OF_FRAMES:
-            raise ShapeError(
-                f"target has shape {shape}, expected a pose (4, 4), a point (3,) or a rotation "
-                f"(3, 3) of frame {self.frame!r}",
-                name="target",
-                given=shape,
+            raise wrong_shape(
+                "target",
+                shape,
+                f"a pose (4, 4), a point (3,) or a rotation (3, 3) of frame {self.frame!r}",
             )
         return _OF_FRAMES[shape]
 
@@ -147,11 +146,8 @@ class Task:
         else:
             size, most = sizes[self.quantity]
             if self.shape != (size,):
-                raise ShapeError(
-                    f"target has shape {self.shape}, expected ({size},): "
-                    f"{self.quantity.replace('_', ' ')}",
-                    name="target",
-                    given=self.shape,
+                raise wrong_shape(
+                    "target", self.shape, f"({size},): {self.quantity.replace('_', ' ')}"
                 )
         chosen = tuple(range(most) if self.components is None else self.components)
         if not all(0 <= n < most for n in chosen) or len(set(chosen)) < len(chosen):
@@ -165,12 +161,7 @@ class Task:
         """Roots of the weights of the rows, shape (count,)."""
         weights = numbers("weight", self.weight)
         if weights.shape not in ((), (count,)):
-            raise ShapeError(
-                f"weight has shape {weights.shape}, expected one number, or {count}: one a "
-                "component",
-                name="weight",
-                given=weights.shape,
-            )
+            raise wrong_shape("weight", weights.shape, f"one number, or {count}: one a component")
         return np.broadcast_to(np.sqrt(weights), (count,))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
-from robodyn.arrays import named, numbers
+from robodyn.arrays import named, numbers, wrong_shape
 from robodyn.errors import ShapeError
 from robodyn.tolerances import SINGULAR_TRANSMISSION
 
@@ -147,12 +147,13 @@ def _matrix(name: str, joints: Sequence[str], given: ArrayLike) -> tuple[tuple[f
     matrix, n = np.asarray(numbers("matrix", given), float), len(joints)
     what = f"the matrix of transmission {name!r}"
     if matrix.shape != (n, n):
-        raise ShapeError(
-            f"{what} has shape {matrix.shape}, expected ({n}, {n}): a row for each shaft and a "
-            f"column for each of the joints {', '.join(joints)}",
+        raise wrong_shape(
+            what,
+            matrix.shape,
+            f"({n}, {n}): a row for each shaft and a column for each of the joints "
+            f"{', '.join(joints)}",
+            (n, n),
             name="matrix",
-            given=matrix.shape,
-            expected=(n, n),
         )
     if len({*joints}) < n or not n:
         raise ShapeError(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers, vector
+from robodyn.arrays import mismatch, numbers, vector, wrong_shape
 from robodyn.description.pose import Vector
 from robodyn.errors import ShapeError
 from robodyn.literals import Axes
@@ -99,7 +99,7 @@ class Wrench(Mapping[str, FloatArray]):
         if isinstance(moment, int | float | np.number):
             if moment != 0.0:
                 expected = "a vector of three numbers, or 0"
-                raise ShapeError(f"moment is {moment!r}, expected {expected}", name="moment")
+                raise mismatch("moment", moment, f"{expected}")
             moment = (0.0, 0.0, 0.0)
         parts = _threes("force", force), _threes("moment", moment)
         try:
@@ -144,10 +144,5 @@ def _threes(what: str, given: ArrayLike) -> FloatArray:
     """Vectors, shape (..., 3)."""
     x = np.array(numbers(what, given), float)
     if x.shape[-1:] != (3,):
-        raise ShapeError(
-            f"{what} has shape {x.shape}, expected (..., 3)",
-            name=what,
-            given=x.shape,
-            expected=(3,),
-        )
+        raise wrong_shape(what, x.shape, "(..., 3)", (3,))
     return x

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import check_fields
-from robodyn.arrays import number, vector
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.arrays import mismatch, number, vector
+from robodyn.errors import SettingsError
 from robodyn.force_elements.common.link_element import PointMotion, Vector
 from robodyn.symbolic.scalar import Number, maximum, sqrt, where
 from robodyn.symbolic.vector import Vec3
@@ -194,11 +194,7 @@ class _Points(Mapping[str, tuple[str, Vector]]):
 
 
 def _points(given: Any) -> _Points:
-    wrong = ShapeError(
-        f"points is {given!r}, expected {{name: (link, (x, y, z))}}, one at least",
-        name="points",
-        given=given,
-    )
+    wrong = mismatch("points", given, "{name: (link, (x, y, z))}, one at least")
     try:
         rows = [(name, link, point) for name, (link, point) in dict(given).items()]
     except (TypeError, ValueError):
@@ -211,5 +207,5 @@ def _points(given: Any) -> _Points:
 def _place(name: str, given: Any) -> Vector:
     point = vector(f"points[{name!r}]", given)
     if not all(map(math.isfinite, point)):
-        raise ShapeError(f"points[{name!r}] is {given!r}, expected finite numbers", name="points")
+        raise mismatch(f"points[{name!r}]", given, "finite numbers", "points")
     return point

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
+from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth, wrong_shape
 from robodyn.caller import warn
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
@@ -200,9 +200,7 @@ class InverseKinematics:
         found = self._evaluator.environment(STEP, base)
         for x in found[:-1] if len(found) == 4 else found:
             if x.ndim > 2:
-                raise ShapeError(
-                    f"base has shape {x.shape}, expected one motion", name="base", given=x.shape
-                )
+                raise wrong_shape("base", x.shape, "one motion")
         return [(np.ascontiguousarray(x, float), 0) for x in found]
 
     def _distance(
@@ -259,12 +257,12 @@ def _arrays(targets: Targets) -> dict[str, FloatArray]:
     }
     for name, x in arrays.items():
         if x.shape[-2:] != (4, 4) and x.shape[-1:] != (3,):
-            raise ShapeError(
-                f"targets[{name!r}] has shape {x.shape}, expected poses (..., 4, 4) or points "
-                "(..., 3)",
+            raise wrong_shape(
+                f"targets[{name!r}]",
+                x.shape,
+                "poses (..., 4, 4) or points (..., 3)",
+                "(..., 4, 4) or (..., 3)",
                 name="targets",
-                given=x.shape,
-                expected="(..., 4, 4) or (..., 3)",
             )
     return arrays
 

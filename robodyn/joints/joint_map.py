@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.arrays import mismatch
 from robodyn.errors import ShapeError
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, TimeDependence
 from robodyn.joints.common.user_function import called, takes_time
@@ -73,7 +74,7 @@ class JointMap:
     def __init__(self, n: int, function: Callable[..., Any]) -> None:
         self.n, self.rheonomic = n, takes_time(function)
         if not (isinstance(n, int) and n >= (0 if self.rheonomic else 1)):
-            raise ShapeError(f"n is {n!r}, expected a number of coordinates", name="n", given=n)
+            raise mismatch("n", n, "a number of coordinates")
         graph = Graph()
         x = inputs(graph, 0, self._arguments)
         time = {"t": x[n]} if self.rheonomic else {}

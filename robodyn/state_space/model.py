@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import checked, number, wrong_shape
+from robodyn.arrays import checked, mismatch, number, wrong_shape
 from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
 from robodyn.state_space.exponential import exponential
 from robodyn.state_space.margins import NONE, Margins, frequencies, margins_of, response
@@ -76,7 +76,7 @@ class StateSpace:
         own = _of_one_batch({"A": A, "B": B, "C": C, "D": D})
         own["acceleration"] = checked("acceleration", self.acceleration, None)
         if self.dt is not None and not number("dt", self.dt, "s") > 0.0:
-            raise ShapeError(f"dt is {self.dt!r}, expected a positive number of seconds", name="dt")
+            raise mismatch("dt", self.dt, "a positive number of seconds")
         for what, letter, count in (("states", "x", n), ("inputs", "u", m), ("outputs", "y", p)):
             names = tuple(getattr(self, what)) or tuple(f"{letter}[{k}]" for k in range(count))
             if len(names) != count or not all(isinstance(name, str) for name in names):
@@ -481,7 +481,7 @@ class StateSpace:
         if self.dt is not None:
             raise ShapeError(f"the model is sampled already, every {self.dt:g} s", name="dt")
         if not 0.0 < number("dt", dt, "s") < np.inf:
-            raise ShapeError(f"dt is {dt!r}, expected a positive number of seconds", name="dt")
+            raise mismatch("dt", dt, "a positive number of seconds")
         n, m = self.B.shape[-2:]
         whole = np.zeros((*self.A.shape[:-2], n + m, n + m))
         whole[..., :n, :n], whole[..., :n, n:] = self.A, self.B

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import of_one_state
+from robodyn.arrays import mismatch, of_one_state
 from robodyn.errors import ShapeError
 from robodyn.symbolic.scalar import Scalar, cos, sin
 from robodyn.tolerances import CURVE_FIT, PERIOD_ROUNDING
@@ -73,7 +73,7 @@ class FourierSeries:
         harmonics: int | None = None,
     ) -> None:
         if not (math.isfinite(period) and period > 0.0):
-            raise ShapeError(f"period is {period!r}, expected a positive number", name="period")
+            raise mismatch("period", period, "a positive number")
         count = np.size(x)
         xs = of_one_state("x", x, count)
         around = count > 2 and abs(xs[-1] - xs[0] - period) <= PERIOD_ROUNDING * period

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import RobodynError, SettingsError, ShapeError, TopologyError, UnknownNameError
+from robodyn.arrays import wrong_shape
+from robodyn.errors import RobodynError, SettingsError, TopologyError, UnknownNameError
 from robodyn.literals import ArrowKind
 from robodyn.robot import Robot
 from robodyn.shapes.geometry import link_geometry
@@ -136,11 +137,7 @@ class Viewer:
         """Show a posture, shape (nq,) [rad, m]."""
         given = np.array(q, float)
         if given.shape != (self.robot.nq,) or not np.isfinite(given).all():
-            raise ShapeError(
-                f"q has shape {given.shape}, expected ({self.robot.nq},) and finite",
-                name="q",
-                given=given.shape,
-            )
+            raise wrong_shape("q", given.shape, f"({self.robot.nq},) and finite")
         self._set(given, sample=None)
 
     def pose(self, values: Mapping[Slider, float], *, by_hand: bool = False) -> bool:

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.errors import ShapeError, SingularError
+from robodyn.arrays import mismatch
+from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_dead_points, refuse_open_linkages
@@ -29,11 +30,8 @@ def gains(stabilization: Any) -> tuple[float, float]:
         if not (0.0 <= alpha < math.inf and 0.0 <= beta < math.inf):
             raise ValueError
     except (TypeError, ValueError):
-        raise ShapeError(
-            f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s], finite "
-            "and not negative",
-            name="stabilization",
-            given=stabilization,
+        raise mismatch(
+            "stabilization", stabilization, "two numbers alpha, beta [1/s], finite and not negative"
         ) from None
     return alpha, beta
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import shaped
+from robodyn.arrays import shaped, wrong_shape
 from robodyn.closed_loops.solvers.scaling import row_lengths
-from robodyn.errors import ShapeError
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED
 
@@ -104,12 +103,7 @@ class Problem:
 def _limit(name: str, given: ArrayLike | None, default: float, nq: int) -> Array:
     limit = np.full(nq, default) if given is None else np.asarray(given, dtype=float)
     if limit.shape != (nq,):
-        raise ShapeError(
-            f"{name} has shape {limit.shape}, expected ({nq},)",
-            name=name,
-            given=limit.shape,
-            expected=(nq,),
-        )
+        raise wrong_shape(name, limit.shape, f"({nq},)", (nq,))
     return limit
 
 

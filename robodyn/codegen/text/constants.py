@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from robodyn.arrays import by_name, number
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.arrays import by_name, mismatch, number
+from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.symbolic.graph import Program
 
 
@@ -29,7 +29,5 @@ def named_constants(program: Program, given: Mapping[str, float] | None) -> dict
             )
         found[name] = number(f"constants[{name!r}]", value)
         if not math.isfinite(found[name]):
-            raise ShapeError(
-                f"constants[{name!r}] is {value!r}, expected a finite number", name="constants"
-            )
+            raise mismatch(f"constants[{name!r}]", value, "a finite number", "constants")
     return found

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import mismatch
 from robodyn.codegen.calls.trace_graph import TraceGraph
 from robodyn.description.frame_argument import frame_argument
 from robodyn.description.functions.user_law import numbers_of, program_of
@@ -112,9 +113,7 @@ class Force:
         self.law, self.potential, self.joint = law, potential, joint or ""
         what, given = ("on", (on,)) if on is not None else ("between", between or ())
         if between is not None and len(between) != 2:
-            raise ShapeError(
-                f"between is {between!r}, expected ((link, X_A), (link, X_B))", name="between"
-            )
+            raise mismatch("between", between, "((link, X_A), (link, X_B))")
         self.places = tuple(frame_argument(what, place, what) for place in given)
         links = [link for link, _ in self.places]
         if links and set(links) == {WORLD}:

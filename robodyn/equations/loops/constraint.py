@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
+from robodyn.arrays import mismatch
 from robodyn.equations.loops.constraint_functions import (
     SAMPLES,
     ConstraintFunctions,
@@ -83,7 +84,7 @@ class Constraint:
         kind: ConstraintKind = "holonomic",
     ) -> None:
         if not (isinstance(name, str) and name):
-            raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
+            raise mismatch("the name of a constraint", name, "text", "name")
         self.name, self.function, self.kind = name, function, kind
         self.joints = (joints,) if isinstance(joints, str) else tuple(joints)
         if not self.joints or len(set(self.joints)) < len(self.joints):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import number, one_name
+from robodyn.arrays import mismatch, number, one_name
 from robodyn.description.contact import Contact
 from robodyn.description.frame_argument import frame_argument
 from robodyn.equations.loops.constraint_functions import ConstraintFunctions, expressions
@@ -149,7 +149,7 @@ class FrameConstraint:
         pitch: float | Callable[..., Any] | None = None,
     ) -> None:
         if not (isinstance(name, str) and name):
-            raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
+            raise mismatch("the name of a constraint", name, "text", "name")
         self.name = name
         given = {"distance": distance, "pitch": pitch}
         numbers = self._numbers(kind, given)

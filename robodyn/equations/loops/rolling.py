@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import number, vector
+from robodyn.arrays import mismatch, number, vector
 from robodyn.equations.loops.frame_constraint import Frame, TracedFrameConstraint, traced_between
 from robodyn.equations.loops.frame_functions import FrameFunction
 from robodyn.equations.loops.frame_kinds import FUNCTION
@@ -73,7 +73,7 @@ class Rolling:
         on: Frame = WORLD,
     ) -> None:
         if not name:
-            raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
+            raise mismatch("the name of a constraint", name, "text", "name")
         self.name = name
         r = number("radius", radius, "m")
         if not 0.0 < r < math.inf:

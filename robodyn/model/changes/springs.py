@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from robodyn.arrays import expect
+from robodyn.arrays import expect, mismatch
 from robodyn.description import Joint, Loop, Mechanism
 from robodyn.description.values import refuse_bad_values
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import UnknownNameError
 from robodyn.force_elements import LINK_ELEMENTS
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
@@ -42,10 +42,8 @@ def with_springs(
         try:
             stiffness, rest = (with_name(x, float(x)) for x in pair)
         except (TypeError, ValueError):
-            raise ShapeError(
-                f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",
-                name="springs",
-                given=pair,
+            raise mismatch(
+                f"springs[{name!r}]", pair, "stiffness and rest position", "springs"
             ) from None
         if name not in movers:
             raise UnknownNameError("joint", name, movers, repr(mechanism.name))

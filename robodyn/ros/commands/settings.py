@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import robodyn as rd
+from robodyn.arrays import mismatch
 from robodyn.literals import CommandInterface, IdleController, IntegratorName
 from robodyn.simulation.integrators import EXPLICIT
 
@@ -156,4 +157,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _wrong(name: str, value: Any, expected: str) -> rd.ShapeError:
-    return rd.ShapeError(f"{name} is {value!r}, expected {expected}", name=name, given=value)
+    return mismatch(name, value, f"{expected}")

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
+from robodyn.arrays import wrong_shape
 from robodyn.bags.messages import Stamp
 from robodyn.description.couplings import with_couplings
 from robodyn.model.joint_info import part_names
@@ -99,12 +100,7 @@ def wrench_content(robot: rd.Robot, joint: str, wrench: ArrayLike, stamp: Stamp)
     """
     values = np.asarray(wrench, float)
     if values.shape != (6,):
-        raise rd.ShapeError(
-            f"the wrench of {joint!r} has shape {values.shape}, expected (6,)",
-            name="wrench",
-            given=values.shape,
-            expected=(6,),
-        )
+        raise wrong_shape(f"the wrench of {joint!r}", values.shape, "(6,)", (6,), name="wrench")
     child = robot.link_names[0] if joint == "base" else robot.joints[joint].child
     return WrenchContent(stamp, child, values[:3].copy(), values[3:].copy())
 

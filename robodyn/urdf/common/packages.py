@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from robodyn.arrays import mismatch
 from robodyn.errors import PackageError, ShapeError, UrdfError
 from robodyn.urdf.common.xml import decode, parse_xml, read_bytes
 
@@ -115,11 +116,7 @@ def _given(given: PackageDirs) -> tuple[dict[str, Path], list[Path]]:
                 name, folder = item
                 named[name] = Path(folder)
     except (TypeError, ValueError):
-        raise ShapeError(
-            f"package_dirs is {given!r}, expected {{package: folder}}, a folder, or several",
-            name="package_dirs",
-            given=given,
-        ) from None
+        raise mismatch("package_dirs", given, "{package: folder}, a folder, or several") from None
     for folder in (*named.values(), *folders):
         if not folder.is_dir():
             raise ShapeError(

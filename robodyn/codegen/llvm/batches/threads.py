@@ -11,13 +11,12 @@ import ctypes
 import os
 from typing import Any
 
-from robodyn.arrays import whole
+from robodyn.arrays import mismatch, whole
 from robodyn.codegen.llvm.batches.thread_pool import HEAD, WORKER, thread_pool_ir
 from robodyn.codegen.llvm.cache.object_code import generator_key
 from robodyn.codegen.llvm.compilation.machine_code import MachineCode, machine_code
 from robodyn.codegen.llvm.target.once import once
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target
-from robodyn.errors import ShapeError
 
 #: Largest number of threads.
 MAX_THREADS = 256
@@ -81,7 +80,7 @@ def set_num_threads(n: int) -> None:
     """
     count = whole("n", n)
     if count < 1:
-        raise ShapeError(f"n is {n!r}, expected a number of threads, at least 1", name="n", given=n)
+        raise mismatch("n", n, "a number of threads, at least 1")
     _words[HEAD.index("threads")] = min(count, MAX_THREADS)
     _set_limit()
 
