@@ -6,7 +6,7 @@ import dataclasses
 
 from robodyn.description import Inertia, Link, Mechanism
 from robodyn.description.pose import inverse_pose
-from robodyn.description.possible import why_impossible
+from robodyn.description.values import why_impossible
 from robodyn.errors import some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.tolerances import LEAST_MASS
@@ -57,7 +57,8 @@ def _is_refused(inertia: Inertia) -> bool:
 def _heaviest_beside(link: Link, links: list[Link], tree: SpanningTree) -> Link | None:
     """The heaviest link that a link is fixed to, with the inertia of both; ``None`` if none is."""
     body, X_BL = tree.links[link.name]
-    beside = [x for x in links if x.name not in (link.name, WORLD) and tree.links[x.name][0] == body]
+    beside = [x for x in links if x.name not in (link.name, WORLD)]
+    beside = [x for x in beside if tree.links[x.name][0] == body]
     heavy = [x for x in beside if x.inertia is not None and x.inertia.mass > 0.0]
     if not heavy:
         return None

@@ -13,7 +13,7 @@ from lxml import etree
 from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Loop
 from robodyn.description.pose import inverse_pose
-from robodyn.description.possible import why_impossible
+from robodyn.description.values import why_impossible
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import fixed, floating, planar
