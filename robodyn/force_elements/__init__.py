@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from robodyn.force_elements.common.joint_element import JointElement
-from robodyn.force_elements.common.link_element import DescribedElement
+from robodyn.force_elements.common.link_element import DescribedElement, Vector
 from robodyn.registry import constants
 
 #: Elements that a description has between links, by the name of their element in a file.
@@ -25,9 +25,14 @@ LINK_ELEMENTS: Mapping[str, type[DescribedElement]] = MappingProxyType(
 JOINT_ELEMENTS: tuple[JointElement, ...] = tuple(constants(__name__, "JOINT_ELEMENT").values())
 
 
+#: Types of fields by their names: annotations are these where a module evaluates them.
+TYPES: Mapping[str, Any] = MappingProxyType({"str": str, "float": float, "Vector": Vector})
+
+
 def fields_of(cls: Any, annotation: str) -> tuple[str, ...]:
     """Fields of an element between links: ``"str"`` are links, others ``"float"``, ``"Vector"``."""
-    fields = (x for x in dataclasses.fields(cls) if x.type == annotation and x.name != "name")
+    alike = (annotation, TYPES[annotation])
+    fields = (x for x in dataclasses.fields(cls) if x.type in alike and x.name != "name")
     return tuple(x.name for x in fields)
 
 
