@@ -290,7 +290,7 @@ class Tendons:
             if compiled.model.tendon_limited[k]:
                 self.limited.append(name)
             self._add_spring(k, name)
-            self._add_slide(k, name, motors.get(k, []))
+            self._add_slide(k, name, self._limited(k, motors.get(k, [])))
 
     def _add_spring(self, k: int, name: str) -> None:
         """Add what is elastic between two sites, or say why it is not."""
@@ -348,6 +348,18 @@ class Tendons:
         law = Linear(tuple(masters.values()), offset)
         self.followers.append(TracedExplicitLoop.of_curve(slide, tuple(masters), law))
         self._drive(slide, 1.0, motors)
+
+    def _limited(self, k: int, motors: list[Actuator]) -> list[Actuator]:
+        """Motors of a tendon, whose forces together are within its `actuatorfrcrange`."""
+        if not self._compiled.own("tendon_actfrclimited", k):
+            return motors
+        most = float(np.abs(self._compiled.model.tendon_actfrcrange[k]).max())
+        forces = [min(abs(x.gear_ratio) * x.torque_limit, most) for x in motors]
+        share = 1.0 / max(1.0, sum(forces) / most)
+        return [
+            dataclasses.replace(x, torque_limit=share * force / abs(x.gear_ratio))
+            for x, force in zip(motors, forces, strict=True)
+        ]
 
     def _drive(self, joint: str, ratio: float, motors: Iterable[Actuator]) -> None:
         for motor in motors:

@@ -170,6 +170,21 @@ def test_two_motors_of_a_joint_push_together():
     assert "limits that differ by direction (the larger is taken) of 'b'" in told[0]
 
 
+def test_motors_of_a_tendon_keep_its_limit():
+    """With gears, one without a limit of its own, and together; MuJoCo clamps the sum."""
+    text = _text(
+        end="""<tendon><fixed name="cord" actuatorfrcrange="-3 3"><joint joint="swing" coef="2"/>
+        <joint joint="elbow" coef="1"/></fixed></tendon><actuator>{}</actuator>"""
+    )
+    one = '<motor tendon="cord" gear="-2"{}/>'
+    for given, limit in (("", 1.5), (' ctrlrange="-9 9"', 1.5), (' ctrlrange="-1 1"', 1.0)):
+        robot = rd.load(text.format(one.format(given)))
+        assert robot.actuators["cord"].torque_limit == limit
+        assert robot.joints["cord"].limits.effort == 2.0 * limit
+    both = rd.load(text.format(one.format("") + one.format(' ctrlrange="-1 1"')))
+    assert both.joints["cord"].limits.effort == pytest.approx(3.0)
+
+
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_delay"), reason="an older mujoco")
 def test_controls_that_act_later_are_told():
     text = _text(
