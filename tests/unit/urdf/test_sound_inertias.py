@@ -32,9 +32,7 @@ def loaded(source, **options):
 def with_inertia(kinds, name, inertia):
     tree = random_mechanism(np.random.default_rng(1), kinds)
     joints = [dataclasses.replace(x, parent=f"link{k}") for k, x in enumerate(tree.joints)]
-    links = [
-        dataclasses.replace(x, inertia=inertia) if x.name == name else x for x in tree.links
-    ]
+    links = [dataclasses.replace(x, inertia=inertia) if x.name == name else x for x in tree.links]
     return dataclasses.replace(tree, links=tuple(links), joints=tuple(joints))
 
 
