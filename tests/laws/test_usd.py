@@ -85,6 +85,20 @@ def test_random_trees(seed, tmp_path):
         close(*(dataclasses.astuple(x) for x in (there[name].limits, values["limits"])))
 
 
+@pytest.mark.parametrize("suffix", ["sdf", "usda"])
+def test_links_without_weight(suffix, tmp_path):
+    mechanism = random_mechanism(np.random.default_rng(4), ["revolute", "prismatic"])
+    inertia = next(x.inertia for x in mechanism.links if x.name == "link1")
+    held = rd.WeightCompensation("link1", inertia.origin.xyz, inertia.mass)
+    robot = rd.load(mechanism, springs=[held])
+    path, lost = written(robot, tmp_path, f"robot.{suffix}")
+    assert not any("forces between links" in line for line in lost)
+    check_read_back(robot, path)
+    half = dataclasses.replace(held, mass=0.5 * inertia.mass)  # no format has half a weight
+    _, lost = written(rd.load(mechanism, springs=[half]), tmp_path, f"robot.{suffix}")
+    assert any("forces between links" in line for line in lost)
+
+
 def stage(folder, units=0.01, up="Y"):
     """A pendulum as another program may write it: in centimetres, the joint on both bodies."""
     made = Usd.Stage.CreateNew(str(folder / "made.usda"))

@@ -13,8 +13,10 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root
 from robodyn.errors import some_of
+from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.joints import joint_kind
 from robodyn.motion.base_motion import rotation_from_quaternion
+from robodyn.tolerances import SAME_POSITION
 
 #: The text of a file, and in lines what it does not say.
 Written = tuple[str, list[str]]
@@ -59,6 +61,18 @@ def turn(axis: FloatArray, angle: float) -> FloatArray:
 def has_mass(link: Link) -> bool:
     """Whether a link has mass."""
     return link.inertia is not None and link.inertia.mass > 0.0
+
+
+def weightless_links(mechanism: Mechanism) -> dict[str, WeightCompensation]:
+    """Links on which gravity does not act, as a force at their centre carries their weight."""
+    inertias = {x.name: x.inertia for x in mechanism.links}
+    found = {}
+    for item in mechanism.link_elements:
+        inertia = inertias.get(item.places[0][0])
+        if isinstance(item, WeightCompensation) and inertia and inertia.mass == item.mass:
+            off = np.abs(np.subtract(item.point, inertia.origin.xyz)).max()
+            found |= {item.link: item} if off < SAME_POSITION else {}
+    return found
 
 
 def functions_of_users(mechanism: Mechanism) -> Iterator[str]:

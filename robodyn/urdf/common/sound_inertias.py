@@ -57,8 +57,9 @@ def _is_refused(inertia: Inertia) -> bool:
 def _heaviest_beside(link: Link, links: list[Link], tree: SpanningTree) -> Link | None:
     """The heaviest link that a link is fixed to, with the inertia of both; ``None`` if none is."""
     body, X_BL = tree.links[link.name]
-    beside = [x for x in links if x.name not in (link.name, WORLD)]
-    beside = [x for x in beside if tree.links[x.name][0] == body]
+    beside = [
+        x for x in links if x.name not in (link.name, WORLD) and tree.links[x.name][0] == body
+    ]
     heavy = [x for x in beside if x.inertia is not None and x.inertia.mass > 0.0]
     if not heavy:
         return None

@@ -45,6 +45,7 @@ from robodyn.urdf.common.drawn import (
     left_out,
     left_out_everywhere,
     turn,
+    weightless_links,
 )
 from robodyn.urdf.common.joint_values import UNLIMITED
 from robodyn.urdf.common.markup import text_of
@@ -87,10 +88,12 @@ def sdf_text(robot: DrawnRobot) -> Written:
             )
     root = etree.Element("sdf", version=VERSION, nsmap={"drake": DRAKE})
     model = _add(root, "model", name=mechanism.name or NAMELESS)
-    frames = _frames(mechanism)
+    frames, weightless = _frames(mechanism), weightless_links(mechanism)
     for link in mechanism.links:
         if link.name not in frames and link.name != WORLD:
-            _add_link(model, link, robot.poses[link.name])
+            element = _add_link(model, link, robot.poses[link.name])
+            if link.name in weightless:
+                _text(element, "gravity", "false")
     moved = {mover.child for mover in mechanism.joints if mover.nv} - frames.keys()
     moved |= {robot.base} if robot.floating else set()
     tiny = [x.name for x in mechanism.links if x.name in moved and not has_mass(x)]
@@ -224,7 +227,7 @@ def _add_pose(element: Any, X: FloatArray, relative_to: str = "") -> None:
     pose.text = text_of([*X[:3, 3], *quaternion_of(X)])
 
 
-def _add_link(model: Any, link: Link, X_WL: FloatArray) -> None:
+def _add_link(model: Any, link: Link, X_WL: FloatArray) -> Any:
     element = _add(model, "link", name=link.name)
     _add_pose(element, X_WL)
     inertial = _add(element, "inertial")
@@ -240,6 +243,7 @@ def _add_link(model: Any, link: Link, X_WL: FloatArray) -> None:
     inertia = _add(inertial, "inertia")
     for tag, value in values.items():
         _text(inertia, tag, value)
+    return element
 
 
 def _add_frame(model: Any, name: str, joint: Joint) -> None:
@@ -295,6 +299,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     free = [x.name for x in movers if x.kind == floating.KIND.name]
     loose = spherical.KIND.name, floating.KIND.name
     resisted = [x.name for x in movers if x.kind in loose and (x.damping or x.friction)]
+    carried = weightless_links(mechanism).values()
+    forces = [x.name or x.tag for x in mechanism.link_elements if x not in carried]
     yield from left_out(
         (
             ("armature of joints", [x.name for x in movers if x.armature]),
@@ -302,7 +308,7 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("floating joints, as links are free without a joint,", free),
             ("damping and friction of ball and floating joints", resisted),
             ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
-            ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+            ("forces between links", forces),
         )
     )
     loops: list[Joint | Loop] = [*cut_joints(mechanism), *mechanism.loops]

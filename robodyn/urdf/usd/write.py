@@ -24,6 +24,7 @@ from robodyn.urdf.common.drawn import (
     has_mass,
     left_out,
     left_out_everywhere,
+    weightless_links,
     without_motors,
 )
 from robodyn.urdf.usd.schema import (
@@ -36,6 +37,7 @@ from robodyn.urdf.usd.schema import (
     turned_frame,
     usd,
 )
+from robodyn.urdf.usd.simulator_words import WEIGHTLESS
 
 
 def usda_text(robot: DrawnRobot) -> Written:
@@ -48,10 +50,14 @@ def usda_text(robot: DrawnRobot) -> Written:
     for element, why in _unknown(mechanism):
         raise UrdfError(f"cannot be written as USD: {why}", element=element, file=mechanism.file)
     stage = _Stage(robot)
-    lost = []
+    lost, weightless = list[str](), weightless_links(mechanism)
     for link in mechanism.links:
         if link.name != WORLD:
-            stage.add_link(link, robot.poses[link.name])
+            stage.add_link(link, robot.poses[link.name], weightless=link.name in weightless)
+    if weightless:
+        lost.append(
+            f"only PhysX and robodyn read that links ({some_of([*weightless])}) have no weight"
+        )
     tiny = [x.name for x in mechanism.links if x.name != WORLD and not has_mass(x)]
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
@@ -123,7 +129,7 @@ class _Stage:
             attribute = prim.CreateAttribute(EXACT + name, types.DoubleArray, custom=True)
             attribute.Set(values)
 
-    def add_link(self, link: Link, X_WL: FloatArray) -> None:
+    def add_link(self, link: Link, X_WL: FloatArray, *, weightless: bool) -> None:
         """Add a body where it is drawn."""
         Gf, geometry, physics = self._usd.Gf, self._usd.UsdGeom, self._usd.UsdPhysics
         path = self._paths[link.name] = self._path(self._root, link.name)
@@ -134,6 +140,8 @@ class _Stage:
         x, y, z, w = map(float, quaternion_of(X_WL))
         body.AddOrientOp(double).Set(Gf.Quatd(w, x, y, z))
         physics.RigidBodyAPI.Apply(prim)
+        if weightless:
+            self._set(prim, WEIGHTLESS, "Bool", True)
         mass = physics.MassAPI.Apply(prim)
         center, moments, axes = np.zeros(3), np.full(3, LEAST_MASS), np.eye(4)
         if has_mass(link):
@@ -289,6 +297,8 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
     idle = [x for x in movers if joint_kind(x.kind).nv == 1 and x.name not in robot.motors]
     strong = [x.name for x in idle if x.limits and math.isfinite(x.limits.effort)]
     rotors = [name for name, motor in mechanism.actuators if motor.rotor_inertia]
+    carried = weightless_links(mechanism).values()
+    forces = [x.name or x.tag for x in mechanism.link_elements if x not in carried]
     geared = [name for name, motor in mechanism.actuators if motor.gear_ratio != 1.0]
     yield from left_out(
         (
@@ -299,7 +309,7 @@ def _unsaid(robot: DrawnRobot) -> Iterator[str]:
             ("gear ratios, whose friction, inertia and limits are those of the joints,", geared),
             ("what turns rotors beside their gears, as with rotor_model='armature',", rotors),
             ("transmissions that couple motors", [x.name for x in mechanism.transmissions]),
-            ("forces between links", [x.name or x.tag for x in mechanism.link_elements]),
+            ("forces between links", forces),
         )
     )
     yield from left_out_everywhere(mechanism)
