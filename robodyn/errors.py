@@ -136,7 +136,7 @@ class EnergyWarning(UserWarning):
 
 
 class SampleWarning(UserWarning):
-    """A digital controller is unstable at its period, or as late as its forces act."""
+    """A digital controller is unstable at its period or delay, or its code has another delay."""
 
 
 class SingularWarning(UserWarning):

@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import shutil
 import subprocess
+import warnings
 
 import numba
 import numpy as np
@@ -525,3 +526,25 @@ def test_forces_are_inputs_of_a_step(name):
     both = rd.step_function(robot, law, step=2e-3, tau=True)
     beside = step(0.0, q, v, tau[0] + law(0.0, q, v))
     np.testing.assert_allclose(both(0.0, q, v, tau[0])[1], beside[1], rtol=0, atol=1e-10)
+
+
+def test_a_delay_that_lasts_until_the_next_call_is_told(tmp_path):
+    robot, h = rd.load("double_pendulum"), 1e-3
+    law = rc.GravityCompensation(robot)
+    with pytest.warns(rd.errors.SampleWarning, match="Give delay=0.002") as told:
+        late = rd.control_law(robot, rc.Sampled(law, h, delay=1.3e-3), step=h)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = rd.control_law(robot, rc.Sampled(law, h, delay=2e-3), step=h)
+        rd.control_law(robot, rc.Sampled(law, h), step=h)
+    run = rd.simulate(robot, rc.Sampled(law, h, delay=2e-3), q0=[0.5, 0.2], duration=0.01, step=h)
+    for functions in (late, whole):
+        tau, state = functions.first(0.0, run.q[0], run.v[0])
+        for k in range(1, len(run)):
+            tau, state = functions.update(run.t[k], run.q[k], run.v[k], tau, state)
+            np.testing.assert_allclose(tau, run.tau[k], atol=1e-12)
+    with pytest.warns(rd.errors.SampleWarning) as told:
+        digital = rc.Sampled(law, h, delay=0.2e-3)
+        rd.export(robot, ["control", "step"], "c", tmp_path / "c", controller=digital, step=h)
+    assert len(told) == 1

@@ -18,7 +18,11 @@ from robodyn.exporting.unit.procedure import Procedure, Routine
 from robodyn.exporting.unit.unit import Control, Step, Unit
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
-from robodyn.simulation.control.closed_loop import closed_loop, control_law
+from robodyn.simulation.control.closed_loop import (
+    closed_loop,
+    control_law_of,
+    warn_of_late_forces,
+)
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
@@ -66,16 +70,20 @@ def unit_of(
     explicit(integrator)
     _warn_of_flat_postures(robot)
     contents = _Contents(robot, controller, check_step(step), integrator, dtype)
-    uses_controller = False
+    quantities = list[str | Function]()
     for own, quantity, options in _requests(functions):
         contents.add(own, quantity, options)
-        uses_controller |= quantity in ("control", "step", "closed_loop")
+        quantities.append(quantity)
     if not contents.asked:
         raise SettingsError(f"functions is empty, expected {EXPECTED}")
-    if controller is not None and not uses_controller:
-        raise SettingsError(
-            "controller= is given, but no function has it: add 'control', 'step' or 'closed_loop'"
-        )
+    if controller is not None:
+        if not any(x in ("control", "step", "closed_loop") for x in quantities):
+            raise SettingsError(
+                "controller= is given, but no function has it: add 'control', 'step' or "
+                "'closed_loop'"
+            )
+        if any(x in ("control", "step") for x in quantities):
+            warn_of_late_forces(controller, step)
     return contents.unit(name or robot.name)
 
 
@@ -183,7 +191,7 @@ class _Contents:
                 about = "Accelerations of the robot under its controller."
                 self._add_named(name, about, closed_loop(robot, self._controller))
             case "control":
-                law = control_law(robot, self._controller, step=self._h)
+                law = control_law_of(robot, self._controller, self._h, takes_readings=True)
                 made = Control(self._h, *control_of(law, self._part))
                 self._control = made if made.memory else None
             case "motor_torques":

@@ -12,9 +12,10 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
+from robodyn.caller import warn
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import function_of
-from robodyn.errors import SettingsError
+from robodyn.errors import SampleWarning, SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.compile_controller import (
@@ -27,6 +28,7 @@ from robodyn.simulation.control.controller import nested_controllers
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 #: Times of samples [s] with which a controller is traced: the start alone.
 AT_START = np.zeros(1)
@@ -203,6 +205,11 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
         If the controller is a plain function or has no straight-line code for this robot; if it has
         a state and there is no step; if part of it is sampled at other steps.
 
+    Warns
+    -----
+    SampleWarning
+        For a delay that is no whole number of steps: forces act at the next call.
+
     Examples
     --------
     >>> import numpy as np
@@ -220,7 +227,26 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     >>> "void control(" in law.update.c_source()
     True
     """
-    return control_law_of(robot, controller, step, takes_readings=True)
+    law = control_law_of(robot, controller, step, takes_readings=True)
+    if step is not None:
+        warn_of_late_forces(controller, step)
+    return law
+
+
+def warn_of_late_forces(controller: Any, step: float) -> None:
+    """Warn of a delay that lasts until the next call, where it is no whole number of steps [s]."""
+    for own in nested_controllers(controller):
+        digital = hasattr(own, "instants") and hasattr(own, "period")
+        late = float(own.delay) / step if digital else 0.0
+        calls = math.ceil(late - SAMPLE_TIME_ROUNDING)
+        if calls - late > SAMPLE_TIME_ROUNDING:
+            message = SampleWarning(
+                f"the delay of {type(own).__name__}, {own.delay:.6g} s, is no whole number of "
+                f"steps of {step:.6g} s: a function that is called at each step lets its forces "
+                f"act {calls * step:.6g} s late. Give delay={calls * step:.6g}, so that "
+                "simulations and linear models do what it does"
+            )
+            warn(message)
 
 
 def control_law_of(
