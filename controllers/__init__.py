@@ -24,6 +24,7 @@ from .optimal.quadratic_cost import QuadraticCost
 from .optimal.symbolic_cost import SymbolicCost
 from .references.recorded import Recorded
 from .references.reference import PointToPoint, SineReference
+from .references.retarget import Retarget
 from .references.stretched import Stretched
 from .references.task_path import TaskPath
 from .references.time_optimal import TimeOptimal
@@ -55,6 +56,7 @@ __all__ = [
     "QuadraticCost",
     "RateLimited",
     "Recorded",
+    "Retarget",
     "SCurve",
     "Sampled",
     "Saturated",

@@ -53,7 +53,7 @@ LAYER = {part: layer for layer, parts in enumerate(LAYERS) for part in parts}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "control", "toppra", "mujoco", "jax", "torch", "imageio", "av", "PIL", "shtab",
+    "control", "toppra", "ruckig", "mujoco", "jax", "torch", "imageio", "av", "PIL", "shtab",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types", "robodyn.interop.jax", "robodyn.interop.torch"}

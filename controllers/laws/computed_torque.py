@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.motion.functions import Reference
 
-from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
+from ..support.gains import checked_call, gain, reduce_by_fields, state_of
 from ..support.motor_torques import motor_torques
 from ..support.plant import Base, base_path, motor_error
 from ..support.symbols import base_at, reference_at
@@ -40,7 +40,7 @@ class ComputedTorque:
         The model, which may differ from the robot that is driven.
     reference : callable
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
-        without motors is not used.
+        without motors is not used; it may be of those with motors alone, or of ``controlled``.
     stiffness : float or array_like, shape (nv,) [1/s^2]
     damping : float or array_like, shape (nv,), optional [1/s]
         Default: critical, ``2 sqrt(stiffness)``.
@@ -83,6 +83,7 @@ class ComputedTorque:
     _k: FloatArray = field(init=False, repr=False)
     _d: FloatArray = field(init=False, repr=False)
     _path: BasePath | None = field(init=False, repr=False)
+    _joints: tuple[str, ...] | None = field(init=False, repr=False)
     _torques: Callable[..., FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,6 +91,7 @@ class ComputedTorque:
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
         joints = None if self.controlled is None else named("controlled", self.controlled)
+        object.__setattr__(self, "_joints", joints)
         object.__setattr__(self, "_error", motor_error(self.robot, joints))
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
@@ -102,8 +104,6 @@ class ComputedTorque:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
-        q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = checked_rates("velocities", v_ref, self.robot.nv)
-        a_ref = checked_rates("accelerations", a_ref, self.robot.nv)
+        q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t, self._joints)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
         return self._torques(q, v, a, base_at(self._path, t), t)

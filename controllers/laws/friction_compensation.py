@@ -14,7 +14,7 @@ from robodyn.motion.functions import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
-from ..support.gains import checked_rates, state_of
+from ..support.gains import state_of
 from ..support.plant import at_motors, motor_mask
 from ..support.symbols import reference_at
 from ..wrappers import wrapping
@@ -94,7 +94,7 @@ class FrictionCompensation:
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)
-            speeds = at_motors(self._motors, checked_rates("velocities", wanted, robot.nv), v)
+            speeds = at_motors(self._motors, wanted, v)
         own, inner = wrapping.update_of(self.controller, sample._replace(q=q, v=v), state[INNER])
         return np.asarray(own + self.share * self._compensation(t, q, speeds)), {INNER: inner}
 

@@ -13,7 +13,7 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.motion.functions import Reference
 
-from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
+from ..support.gains import checked_call, gain, reduce_by_fields, state_of
 from ..support.plant import Base, at_motors, motor_error, motor_mask
 from ..support.symbols import reference_at
 from .gravity_compensation import GravityCompensation
@@ -28,7 +28,7 @@ class JointPD:
     robot : Robot
     reference : callable
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
-        without motors is not used.
+        without motors is not used; it may be of those with motors alone.
     stiffness : float or array_like, shape (nv,) [N m/rad, N/m]
     damping : float or array_like, shape (nv,) [N m s/rad, N s/m]
     gravity : bool
@@ -84,6 +84,6 @@ class JointPD:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
-        v_ref = at_motors(self._motors, checked_rates("velocities", v_ref, self.robot.nv))
+        v_ref = at_motors(self._motors, v_ref)
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -16,7 +16,7 @@ from robodyn.motion.functions import Reference
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
 from ..support import plant
-from ..support.gains import checked_call, checked_rates, gain, reduce_by_fields, state_of
+from ..support.gains import checked_call, gain, reduce_by_fields, state_of
 from ..support.motor_space import Coriolis, motor_coriolis, motor_space
 from ..support.motor_torques import MotorTorques, motor_torques
 from ..support.symbols import base_at, reference_at
@@ -37,7 +37,7 @@ class PassivityBased:
         floating base but for the base; closed linkages move by their motors.
     reference : callable
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
-        without motors is not used.
+        without motors is not used; it may be of those with motors alone.
     gain : float or array_like, shape (nv,) [N m s/rad, N s/m]
     rate : float or array_like, shape (nv,) [1/s]
     base : BaseMotion or callable, optional
@@ -117,8 +117,8 @@ class PassivityBased:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = plant.at_motors(self._mask, checked_rates("velocities", v_ref, self.robot.nv))
-        a_ref = plant.at_motors(self._mask, checked_rates("accelerations", a_ref, self.robot.nv))
+        v_ref = plant.at_motors(self._mask, v_ref)
+        a_ref = plant.at_motors(self._mask, a_ref)
         lag = v_ref - v
         s = -self._mask * lag - self._rate * self._error(q, q_ref)
         return s, self._mask * (a_ref + self._rate * lag)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.simulation.loads.actuated_speeds import at_all_joints, coordinates_of_motors
 from robodyn.symbolic.scalar import Scalar, SymbolArray
 from robodyn.tolerances import EIGENVALUE_ZERO
 
@@ -71,7 +72,7 @@ def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, Floa
     return np.asarray(q), np.asarray(v)
 
 
-def checked_reference(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+def reference_arrays(given: Any, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration that a reference returned at time ``t`` [s].
 
     Raises
@@ -86,18 +87,42 @@ def checked_reference(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArr
         numbers = False
     if not numbers:
         raise ShapeError(
-            f"the reference returned {given!r}{_when(t)}, expected three arrays: position ({nq},), "
+            f"the reference returned {given!r}{_when(t)}, expected three arrays: position, "
             "velocity and acceleration",
             name="reference",
             given=given,
         )
-    if q.shape[-1:] != (nq,):
+    return q, v, a
+
+
+def of_all_joints(
+    robot: Robot, motion: Sequence[FloatArray], t: Any, joints: Sequence[str] | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The motion of all joints at time ``t`` [s], from that of all or of some.
+
+    These are ``joints``, by default those with motors.
+
+    Raises
+    ------
+    ShapeError
+        If it is for another number of coordinates or speeds.
+    """
+    q, v, a = motion
+    if q.shape[-1:] != (robot.nq,):
+        joints = coordinates_of_motors(robot) if joints is None else joints
+        q, v, a = at_all_joints(robot, motion, joints)
+    if q.shape[-1:] != (robot.nq,):
+        joints = joints or ()
+        size = sum(robot.joints[name].q.stop - robot.joints[name].q.start for name in joints)
         raise ShapeError(
-            f"the reference gives positions of shape {q.shape}{_when(t)}, expected ({nq},)",
+            f"the reference gives positions of shape {q.shape}{_when(t)}, expected ({robot.nq},)"
+            + (f", or ({size},) of {', '.join(joints)} alone" if 0 < size < robot.nq else ""),
             name="reference",
             given=q.shape,
-            expected=(nq,),
+            expected=(robot.nq,),
         )
+    for name, rates in (("velocities", v), ("accelerations", a)):
+        _check_rates(name, rates, robot)
     return q, v, a
 
 
@@ -111,25 +136,18 @@ def _symbols(x: NDArray[Any]) -> bool:
     return x.dtype.kind == "O" and all(hasattr(type(y), "__truediv__") for y in x.flat)
 
 
-def checked_rates(name: str, given: FloatArray, nv: int) -> FloatArray:
-    """Velocities or accelerations of a reference, one a speed.
-
-    Raises
-    ------
-    ShapeError
-        If it is for another number of speeds.
-    """
-    if np.shape(given) and np.shape(given)[-1] != nv:
+def _check_rates(name: str, given: FloatArray, robot: Robot) -> None:
+    if given.shape and given.shape[-1] != robot.nv:
         raise ShapeError(
-            f"the reference gives {name} of shape {np.shape(given)}, expected ({nv},): one a speed "
-            "of the robot, of which a floating base or another joint with a quaternion has fewer "
-            "than coordinates. Such joints follow Recorded(robot, times, positions), or a function "
-            "of your own",
+            f"the reference gives {name} of shape {given.shape}, expected ({robot.nv},): one a "
+            "speed of the robot, of which a floating base or another joint with a quaternion has "
+            "fewer than coordinates. Leave them out, so that the reference is of "
+            f"{', '.join(robot.actuated_joints)} alone, or take Recorded(robot, times, positions) "
+            "or a function of your own",
             name="reference",
-            given=np.shape(given),
-            expected=(nv,),
+            given=given.shape,
+            expected=(robot.nv,),
         )
-    return given
 
 
 def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDArray[np.float64]:

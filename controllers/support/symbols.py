@@ -15,7 +15,7 @@ from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.scalar import Scalar
 
-from .gains import checked_reference
+from .gains import of_all_joints, reference_arrays
 
 
 def is_symbolic(x: Any) -> bool:
@@ -24,20 +24,28 @@ def is_symbolic(x: Any) -> bool:
 
 
 def reference_at(
-    robot: Robot, reference: Reference, t: float
+    robot: Robot, reference: Reference, t: float, joints: tuple[str, ...] | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Position, velocity and acceleration of a reference at a time."""
+    """Position, velocity and acceleration of all joints at a time.
+
+    The reference is of all joints, or of ``joints`` alone, by default those with motors.
+    """
+
+    def whole(motion: Any, at: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return of_all_joints(robot, reference_arrays(motion, at), at, joints)
+
     if not isinstance(t, SymbolicTime):
-        return checked_reference(reference(t), robot.nq, t)
+        return whole(reference(t), t)
     if getattr(reference, "symbolic", False):
-        q, v, a = checked_reference(reference(t), robot.nq, t)
+        q, v, a = whole(reference(t), t)
         found = as_numbers(q), as_numbers(v), as_numbers(a)
     else:
+        many = getattr(reference, "at_times", None)
         found = t.sampled(
             "reference",
-            lambda at: checked_reference(reference(at), robot.nq, at),
-            (reference,),
-            getattr(reference, "at_times", None),
+            lambda at: whole(reference(at), at),
+            (reference,) if joints is None else (reference, joints),
+            many and (lambda at: whole(many(at), at)),
         )
     if max(map(np.ndim, found)) > 1:
         raise Untraceable

@@ -20,7 +20,7 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of, mobility, rotation_error
-from .gains import checked_rates, gain, state_of
+from .gains import gain, state_of
 from .motor_space import MotorSpace, motor_space
 from .plant import base_path, motor_error, motor_speeds
 from .symbols import at_speeds, base_at, is_symbolic, reference_at, times
@@ -193,9 +193,8 @@ class Task:
 
     def _wanted(self, t: float, base: Any) -> tuple[FloatArray, ...]:
         robot = self._robot
-        q, v, a = reference_at(robot, self._reference, t)
-        v = checked_rates("velocities", v, robot.nv) + np.zeros(robot.nv)
-        a = checked_rates("accelerations", a, robot.nv) + np.zeros(robot.nv)
+        q, v, a = reference_at(robot, self._reference, t, joints=())
+        v, a = v + np.zeros(robot.nv), a + np.zeros(robot.nv)
         now, frame = robot.at(t), self._frame
         X = now.frame_pose(q, frame, base=base)
         twist = now.frame_twist(q, v, frame, axes="world", base=base)

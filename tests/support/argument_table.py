@@ -318,6 +318,8 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "length": Row(1.0, w.number),
         "points": Row(21, w.count),
         "TimeOptimal.acceleration": Row(5.0, w.level, needed=True),
+        "Retarget.start": Row(q, w.array),
+        "Retarget.time": Row(0.0, w.number),
         "TimeOptimal.path": Row(rc.PointToPoint(q, q + 0.1, 1.0), w.function),
         "Saturated.limits": Row(5.0, w.level),
         "iterative_lqr.limits": Row(None, w.level),

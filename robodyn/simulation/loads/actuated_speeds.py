@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.errors import ActuationError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
@@ -57,6 +57,35 @@ def coordinates_of_motors(robot: Robot) -> tuple[str, ...]:
     if not robot.model.gearing.elsewhere:
         return robot.actuated_joints
     return joints_of(robot, actuated_speeds(robot))
+
+
+def at_all_joints(robot: Robot, motion: Sequence[Array], joints: Iterable[str]) -> list[Array]:
+    """Position, velocity and acceleration of all joints, from those of some, in numbers or symbols.
+
+    The others rest in their neutral positions. Arrays of other sizes stay as they are.
+    """
+    own = [robot.joints[name] for name in joints]
+    places = [k for x in own for k in range(x.q.start, x.q.stop)]
+    speeds = [k for x in own for k in range(x.v.start, x.v.stop)]
+    if motion[0].shape[-1:] != (len(places),):
+        return [*motion]
+    q, *rates = motion
+    whole = [_put(speeds, x, np.zeros(robot.nv)) for x in rates]
+    return [_put(places, q, _neutral(robot)), *whole]
+
+
+def _put(places: list[int], x: Array, others: FloatArray) -> Array:
+    """Numbers at some places of others; an array of another size stays as it is."""
+    if x.shape[-1:] != (len(places),):
+        return x
+    found = np.broadcast_to(others, (*x.shape[:-1], others.size)).astype(np.result_type(x, others))
+    found[..., places] = x
+    return found
+
+
+@once_per_robot
+def _neutral(robot: Robot) -> FloatArray:
+    return robot.at(0.0).neutral()
 
 
 def joints_of(robot: Robot, speeds: Iterable[int]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.studies.compare.comparison import Comparison
 from robodyn.studies.compare.loops import Loops
 from robodyn.studies.compare.measures import measured
-from robodyn.studies.compare.task import PoseOfTime, motors_of, starts_of, task_of
+from robodyn.studies.compare.task import PoseOfTime, motors_of, of_all_joints, starts_of, task_of
 from robodyn.studies.sweep.run import sweep
 
 #: Size of the cache of base motions, which all motions evaluate at the same instants.
@@ -74,7 +74,8 @@ def compare(
         symbolic or compiled by numba, move all starts at once; plain functions are called with one
         motion after the other.
     reference : callable, optional
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): what motors should follow.
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): what motors should follow;
+        of all joints, or of those with motors alone.
     task : mapping of str to callable, or names of frames, optional
         By frame: time [s] -> pose (4, 4) in the world where it should be. Of names alone: where the
         reference brings them. One of both is needed.
@@ -145,6 +146,7 @@ def compare(
     if callable(base):
         base = lru_cache(CACHED)(base)
     path = base_path(base, times)
+    reference = None if reference is None else of_all_joints(robot, reference)
     wanted = task_of(robot, reference, task, times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
     known = robot.at(0.0).joint_wrenches(

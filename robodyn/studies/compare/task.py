@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ from robodyn.motion.base_motion import BasePath, check_rigid
 from robodyn.motion.derivative_check import check_continuous, sampled
 from robodyn.motion.functions import Reference
 from robodyn.robot import Robot
-from robodyn.simulation.loads.actuated_speeds import actuated_speeds
+from robodyn.simulation.loads.actuated_speeds import actuated_speeds, at_all_joints
 from robodyn.simulation.loads.arguments import start_state
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import START_CLOSED
@@ -71,6 +72,38 @@ def joint_errors(robot: Robot, speeds: Sequence[int]) -> Callable[..., FloatArra
     return lambda q, q_ref: np.asarray(robot.difference(q, q_ref)[..., columns])
 
 
+def of_all_joints(robot: Robot, reference: Reference) -> Reference:
+    """The reference, from one of all joints or of those with motors alone.
+
+    Raises `ShapeError` for other objects.
+    """
+    if not callable(reference):
+        raise ShapeError(
+            f"reference is {type(reference).__name__}, expected a function from the time [s] to "
+            "position, velocity, acceleration",
+            name="reference",
+            given=reference,
+        )
+    first = _arrays(reference(0.0))
+    if not first or first[0].shape == (robot.nq,) or robot.model.gearing.elsewhere:
+        return reference
+
+    def whole(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        q, v, a = at_all_joints(robot, _arrays(reference(t)), robot.actuated_joints)
+        return q, v, a
+
+    return whole
+
+
+def _arrays(motion: Any) -> list[FloatArray]:
+    """What a reference returned; an empty list if it is no three arrays."""
+    try:
+        q, v, a = (np.asarray(x, float) for x in motion)
+    except (TypeError, ValueError):
+        return []
+    return [q, v, a]
+
+
 def task_of(
     robot: Robot,
     reference: Reference | None,
@@ -107,18 +140,8 @@ def task_of(
 
 def _checked(robot: Robot, reference: Reference) -> list[FloatArray]:
     """Check what the reference returns at time zero, and return it."""
-    if not callable(reference):
-        raise ShapeError(
-            f"reference is {type(reference).__name__}, expected a function from the time [s] to "
-            "position, velocity, acceleration",
-            name="reference",
-            given=reference,
-        )
-    try:
-        parts = [np.asarray(x, float) for x in reference(0.0)]
-        shapes = [x.shape for x in parts]
-    except (TypeError, ValueError):
-        shapes = []
+    parts = _arrays(reference(0.0))
+    shapes = [x.shape for x in parts]
     if shapes != [(robot.nq,), (robot.nv,), (robot.nv,)]:
         raise ShapeError(
             f"the reference gives {shapes or 'no three arrays'} at t = 0 s, expected position "

@@ -323,3 +323,84 @@ def test_what_is_no_path_of_a_frame():
         rc.TaskPath.line(floating, "flange", START, START, 1.0)
     with pytest.raises(rd.SettingsError, match="moving base"):
         rc.TaskPath.line(rd.load("puma560", base="moving"), "flange", START, START, 1.0, Q0)
+
+
+def _hinged(name):
+    """A robot with joints that have no motors, its posture, and coordinates of those that have."""
+    if name == "floating":
+        robot = rd.load("satellite", base="floating", passive=False)
+    else:
+        robot = rd.load(name, passive=False)
+    places = np.concatenate([np.arange(robot.nq)[robot.joints[x].q] for x in robot.actuated_joints])
+    return robot, robot.neutral(), places
+
+
+def _whole(robot, short):
+    """The same reference with zeros for joints without motors."""
+    own = [robot.joints[name] for name in robot.actuated_joints]
+    q_at = np.concatenate([np.arange(robot.nq)[x.q] for x in own])
+    v_at = np.concatenate([np.arange(robot.nv)[x.v] for x in own])
+
+    def whole(t):
+        x, dx, ddx = short(t)
+        q, v, a = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+        q[q_at], v[v_at], a[v_at] = x, dx, ddx
+        return q, v, a
+
+    return whole
+
+
+def _laws(robot, reference):
+    yield rc.JointPD(robot, reference, 80.0, 5.0, gravity=False)
+    yield rc.ComputedTorque(robot, reference)
+    yield rc.PassivityBased(robot, reference, gain=5.0)
+
+
+@pytest.mark.parametrize("name", ["floating", "four_bar", "five_bar"])
+def test_a_reference_of_motors_alone_is_that_of_all_joints(name):
+    robot, q, places = _hinged(name)
+    assert len(places) < robot.nq
+    start, end = q[places], q[places] + 0.1
+    short = rc.PointToPoint(start, end, 0.2)
+    whole = _whole(robot, short)
+    asked = {"q0": q, "duration": 0.05, "step": 1e-3, "limits": "ignore"}
+    mine = lambda t: short(t)  # noqa: E731  that is sampled, not traced
+    for laws in zip(*(_laws(robot, x) for x in (short, whole, mine)), strict=True):
+        state = 0.05, q, np.full(robot.nv, 0.0)
+        np.testing.assert_allclose(laws[0](*state), laws[1](*state), rtol=1e-12, atol=1e-12)
+        runs = [rd.simulate(robot, law, **asked).q for law in laws]
+        np.testing.assert_allclose(runs[0], runs[1], atol=1e-12)
+        np.testing.assert_allclose(runs[2], runs[1], atol=1e-12)
+
+
+def test_a_reference_of_controlled_joints_alone():
+    acrobot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+    full = rc.PointToPoint(np.zeros(2), np.array([0.3, 0.0]), 0.5)
+    short = rc.PointToPoint([0.0], [0.3], 0.5)
+    state = 0.2, np.array([0.1, 0.2]), np.array([0.3, 0.1])
+    both = [rc.ComputedTorque(acrobot, x, controlled=("shoulder",))(*state) for x in (full, short)]
+    np.testing.assert_array_equal(*both)
+
+
+def test_comparisons_take_references_of_motors_alone():
+    robot, q, places = _hinged("four_bar")
+    short = rc.PointToPoint(q[places], q[places] + 0.3, 0.2)
+    law = rc.ComputedTorque(robot, short)
+    asked = {"duration": 0.02, "step": 1e-3}
+    found = [
+        rd.compare(robot, {"law": law}, reference=x, **asked) for x in (short, _whole(robot, short))
+    ]
+    np.testing.assert_array_equal(*(x["total_error_rms"] for x in found))
+    np.testing.assert_array_equal(found[0].q0, found[1].q0)
+
+
+def test_references_of_other_sizes_say_what_is_expected():
+    robot, q, _ = _hinged("floating")
+    with pytest.raises(rd.ShapeError, match=r"expected \(11,\), or \(4,\) of clock, camera, "):
+        rc.JointPD(robot, rc.PointToPoint(np.zeros(3), np.ones(3), 1.0), 1.0, 1.0, gravity=False)(
+            0.0, q, np.zeros(robot.nv)
+        )
+    with pytest.raises(rd.ShapeError, match="of clock, camera, boom_swing, boom_lift alone"):
+        rc.JointPD(robot, rc.PointToPoint(q, q, 1.0), 1.0, 1.0, gravity=False)(
+            0.0, q, np.zeros(robot.nv)
+        )
