@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from robodyn.arguments import checked_arguments
-from robodyn.description import Mechanism
+from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import find_root
 from robodyn.errors import SettingsError, UrdfError, UrdfWarning
 from robodyn.files import as_path, replacing
 from robodyn.force_elements.common.link_element import WORLD
+from robodyn.joints import floating
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.tolerances import SAME_POSITION
@@ -143,7 +144,7 @@ def _beside(robot: Robot) -> Iterator[str]:
 #: Options of `robodyn.load` that make a robot move otherwise than its file says, and the formats
 #: that have no place for them.
 GIVEN_AGAIN = {
-    "base": (".urdf",),
+    "base": (".urdf", ".sdf", ".usda", ".usd"),
     "gravity": (".urdf", ".sdf"),
     "rotor_model": (".urdf", ".sdf"),
     "passive": SUFFIXES,
@@ -156,11 +157,18 @@ def _given_again(robot: Robot, suffix: str) -> Iterator[str]:
     """Options of the robot that are in no file."""
     settings, usual = robot.model.settings, Settings()
     turning = any(motor.rotor_inertia for _, motor in robot.mechanism.actuators)
+    if suffix not in (".urdf", ".xml") and any(map(_is_free, robot.mechanism.joints)):
+        settings = dataclasses.replace(settings, base="floating")
     for name, formats in GIVEN_AGAIN.items():
         value, counts = getattr(settings, name), turning or name != "rotor_model"
         if suffix in formats and counts and value != getattr(usual, name):
             shown = name if name == "ground" else f"{name}={value!r}"
             yield f"an option of robodyn.load is not in the file, give it again: {shown}"
+
+
+def _is_free(joint: Joint) -> bool:
+    """Whether a joint lets a link move freely in the world, which is a joint in MJCF and URDF."""
+    return joint.kind == floating.KIND.name and joint.parent == WORLD
 
 
 def _drawn(robot: Robot, suffix: str) -> Written:

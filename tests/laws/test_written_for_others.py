@@ -254,13 +254,30 @@ def test_options_that_stand_in_no_file_are_told(option, suffix, tmp_path):
     if suffix == ".usda":
         pytest.importorskip("pxr")
     held = {"rotor_model": (".xml", ".usda"), "gravity": (".xml", ".usda")}
-    held["base"] = (".xml", ".usda", ".sdf")
+    held["base"] = (".xml",)
     robot = loaded_with(OPTIONS[option])
     lost = rd.convert(robot, tmp_path / f"robot{suffix}").lost
     told = [line for line in lost if "an option of robodyn.load" in line]
     stands = suffix in held.get(next(iter(OPTIONS[option])), ())
     assert [line.rpartition(": ")[2] for line in told] == ([] if stands else [option])
     assert not any("option" in x for x in rd.convert(loaded_with({}), tmp_path / "b.urdf").lost)
+
+
+@pytest.mark.parametrize("suffix", [".urdf", ".xml", ".sdf", ".usda"])
+@pytest.mark.parametrize("base", ["free joint", "floating"])
+def test_with_the_options_that_are_told_the_base_floats_again(base, suffix, tmp_path):
+    if suffix == ".usda":
+        pytest.importorskip("pxr")
+    box, mass = "box", rd.Inertia(2.0, ixx=0.1, iyy=0.2, izz=0.25)
+    if base == "floating":
+        robot = rd.load(Mechanism("free", (Link(box, mass),), ()), base="floating")
+    else:
+        free = Joint("free", "floating", "world", box)
+        robot = rd.load(Mechanism("free", (Link("world"), Link(box, mass)), (free,)))
+    conversion = rd.convert(robot, tmp_path / f"robot{suffix}")
+    told = any(line.endswith("give it again: base='floating'") for line in conversion.lost)
+    again = rd.load(conversion.path, base="floating" if told else "fixed")
+    assert (again.dof, robot.dof) == (6, 6)
 
 
 def loaded_with(options):

@@ -176,7 +176,8 @@ def nearest_linkage(
 def closed_by_one_frame(model: Model, q: Array, name: str) -> tuple[Mechanism, bool] | None:
     """The description with the first frame of a joint moved so that its loop closes near a posture.
 
-    And whether no joint in some loop can move then. ``None`` if that does not close all loops.
+    And whether no joint in some loop can move then. ``None`` if that does not close all loops, but
+    for the rounding of other frames.
     """
     linkage = LoopGeometry(model, displaced=True)
     q = linkage.assembled(q, 0, rows=linkage.owners != name)
@@ -192,8 +193,13 @@ def closed_by_one_frame(model: Model, q: Array, name: str) -> tuple[Mechanism, b
         if linkage.is_closed(q):
             return moved.mechanism, linkage.stiff(q) is not None
         if not linkage.gap(q) < 0.5 * before:
-            return None
-    return None
+            break
+    if linkage.gap(q) > linkage.tolerance:
+        return None
+    meant = as_meant(linkage.model.mechanism, model.settings)
+    if meant.loops is None or meant.q is None or not meant.loops.is_closed(meant.q):
+        return None
+    return linkage.model.mechanism, meant.loops.stiff(meant.q) is not None
 
 
 def _told(letter: LoopGeometry, found: Rounding) -> str:
