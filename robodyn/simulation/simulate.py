@@ -147,7 +147,8 @@ def simulate(
         Dry friction of joints, cut ones too, and of motors. ``"smooth"``: as `robodyn.load` says, a
         joint creeps where it should stick. ``"exact"``: joints stick and slide as modes that change
         at exact instants, `Trajectory.events`; one that sticks stands still to the last digit.
-        `DryFriction` has static friction beside it.
+        `DryFriction` has static friction beside it. That of the ground is smooth in any case, and
+        contacts do not slide, as a warning says.
 
     Warns
     -----

@@ -294,7 +294,10 @@ def test_what_is_refused(afloat):
 
 @pytest.mark.slow
 def test_estimates_of_a_swinging_robot_are_as_far_off_as_they_say():
-    """NEES of 200 noisy motions of a double pendulum lies within its chi-square bounds."""
+    """NEES and NIS of 200 noisy motions within chi-square bounds, and innovations are white.
+
+    Covariances of innovations are those of a filter by hand, with matrices of `Robot.linearize`.
+    """
     from scipy.stats import chi2
 
     imu = rd.Sensor("imu", at=("lower", [0.0, 0.0, -1.0]), name="imu")
@@ -309,21 +312,42 @@ def test_estimates_of_a_swinging_robot_are_as_far_off_as_they_say():
     )
     rng = np.random.default_rng(11)
     x = np.array([*q0, *v0]) + rng.normal(size=(seeds, 4)) * np.sqrt(P)
+    ahead, covariance = np.tile([*q0, *v0], (seeds, 1)), np.tile(np.diag(P), (seeds, 1, 1))
     step, tau, state, nees = rd.step_function(robot, step=dt, tau=True), None, None, []
-    variances = []
+    variances, nis, white = [], [], []
     for k in range(steps):
         acting = np.zeros((seeds, 2)) if k == 0 else tau
         y = robot.measure(x[:, :2], x[:, 2:], tau=acting)["imu"]
         y = y + rng.normal(size=y.shape) * np.sqrt(V)
         given = (y,) if k == 0 else (y, tau, state)
         tau, state = (law.first if k == 0 else law.update)(k * dt, *given)
-        est = [state[:, law.recorded[name]] for name in ("position", "velocity")]
-        error, variance = np.hstack(est) - x, state[:, law.recorded["variance"]]
+        est = np.hstack([state[:, law.recorded[name]] for name in ("position", "velocity")])
+        error, variance = est - x, state[:, law.recorded["variance"]]
         nees.append(error**2 / variance)
         variances.append(variance)
+        C = robot.linearize(ahead[:, :2], ahead[:, 2:], acting, outputs=["imu"]).C
+        S = C @ covariance @ np.swapaxes(C, 1, 2) + V * np.eye(6)
+        whitened = np.linalg.solve(
+            np.linalg.cholesky(S), state[:, law.recorded["innovation"], None]
+        )
+        white.append(whitened[..., 0])
+        nis.append((whitened**2).sum(axis=(1, 2)))
+        covariance = covariance - covariance @ np.swapaxes(C, 1, 2) @ np.linalg.solve(
+            S, C @ covariance
+        )
+        A = robot.linearize(est[:, :2], est[:, 2:], tau).A
+        F = np.eye(4) + dt * A + 0.5 * dt * dt * (A @ A)
+        covariance = F @ covariance @ np.swapaxes(F, 1, 2) + np.diag(W)
+        ahead = np.hstack(step(0.0, est[:, :2], est[:, 2:], tau))
         x = np.hstack(step(0.0, x[:, :2], x[:, 2:], tau))
         x = x + rng.normal(size=x.shape) * np.sqrt(W)
     assert np.mean(variances[-1]) < 0.5 * np.mean(variances[0])
-    low, high = chi2.ppf([1e-4, 1.0 - 1e-4], seeds) / seeds
-    mean = np.array(nees).mean(axis=1)  # of each state, over seeds
-    assert np.mean((mean < low) | (mean > high)) < 0.02
+    for found, size in ((np.array(nees), 1), (np.array(nis)[..., None], 6)):
+        low, high = chi2.ppf([1e-4, 1.0 - 1e-4], size * seeds) / seeds
+        mean = found.mean(axis=1)  # of each state, over seeds
+        assert np.mean((mean < low) | (mean > high)) < 0.02
+    e = np.array(white)
+    for lag in (1, 2, 5):
+        count = seeds * (steps - lag)
+        correlation = np.einsum("tki,tkj->ij", e[lag:], e[:-lag]) / count
+        assert np.abs(correlation).max() < 5.0 / np.sqrt(count)

@@ -494,3 +494,20 @@ def test_what_cannot_be():
     )
     with pytest.raises(SettingsError, match="does not stick, take friction='smooth'"):
         moved(ball)
+
+
+def test_ground_and_contacts_that_do_not_stick_and_slide_exactly_are_told():
+    floor = rd.Ground({"tip": ("b", (0, 0, -1))}, friction=0.5)
+    rubs, free = (sliders(("b", "w", "1 0 0", f)) for f in (F, 0.0))
+    with pytest.warns(UserWarning, match="friction of the ground is smooth") as told:
+        moved(rubs, duration=0.01, ground=floor)
+    assert len(told) == 1
+    with pytest.raises(SettingsError, match="have no dry friction; friction of the ground"):
+        moved(free, duration=0.01, ground=floor)
+    touching = free.with_(contacts={"b": rd.Contact("point")})
+    with pytest.raises(SettingsError, match=r"contacts \(b\) hold whatever"):
+        moved(touching, duration=0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moved(rubs, duration=0.01, ground=rd.Ground({"tip": ("b", (0, 0, -1))}))
+        moved(rubs.with_(contacts={"b": rd.Contact("grip")}), duration=0.01)

@@ -98,13 +98,14 @@ class FrictionEvents:
     def _sure_steps(self, samples: StepSamples) -> int:
         """Steps in which certainly nothing comes to rest or breaks away."""
         friction, count = self.friction, len(samples.t) - 1
-        none = np.zeros(len(friction.names))
-        fine = friction.margins(samples.q[1:], samples.v[1:], none) > 0.0
+        fine = friction.margins(samples.q[1:], samples.v[1:], 0.0) > 0.0
         if friction.any_sticks:
             at_samples, at_ends = self._holding_of(samples)
-            fine &= np.abs(at_ends) < friction.static
-            fine &= np.abs(at_samples[1:]) < friction.static
-            if not (np.abs(at_samples[0]) < friction.static).all():
+            held = np.abs(at_samples) < friction.static
+            if not held[0].all():
                 return 0
+            fine &= held[1:]
+            if at_ends.base is not at_samples:  # forces change at the ends
+                fine &= np.abs(at_ends) < friction.static
         whole = fine.all(axis=1)
         return count if whole.all() else int(whole.argmin())

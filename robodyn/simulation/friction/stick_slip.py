@@ -64,6 +64,9 @@ class StickSlip:
         self._follows = np.isin(found.speed, self.driven)
         self.way, self.sticks, self.stands = np.zeros(n), np.zeros(n, bool), False
         self._shared = False  # more stick than it takes
+        #: Accelerations when the mode was decided, until they have been used.
+        self.rates: FloatArray | None = None
+        self._of_speeds = bool((found.speed >= 0).all())
         self.holds_by_code = found.of_speeds and not robot.nc
         self.sliding, self.moves = np.zeros((3, n)), np.ones(robot.nv)
         self.sliding[1:] = np.where(self._fall > 0.0, self._excess, 0.0), self._fall
@@ -72,7 +75,7 @@ class StickSlip:
         if self.holds_by_code:
             self._forces = robot.function("inverse_dynamics")
         self._set(self.way, self.sticks)
-        self._fixed = found.directions(robot, robot.neutral()) if (found.speed >= 0).all() else None
+        self._fixed = found.directions(robot, robot.neutral()) if self._of_speeds else None
 
     def _set(self, way: FloatArray, sticks: Any) -> None:
         """Set the mode."""
@@ -186,6 +189,13 @@ class StickSlip:
         there = [self.directions(self.robot.integrate(q, x * h * v)) @ v for x in (-2, -1, 1, 2)]
         return np.asarray((8.0 * (there[2] - there[1]) - there[3] + there[0]) / (12.0 * h))
 
+    def time_to_rest(self, v: FloatArray, a: FloatArray) -> float:
+        """Time [s] until the first joint that slides comes to rest, if its acceleration stays."""
+        speeds = self._all.speed
+        s, rate = (self.way * np.where(speeds >= 0, x[speeds], 0.0) for x in (v, a))
+        slows = rate < 0.0
+        return float(np.min(s[slows] / -rate[slows], initial=np.inf))
+
     # -- modes -------------------------------------------------------------------------------------
 
     def margins(self, q: FloatArray, v: FloatArray, holding: FloatArray | float) -> FloatArray:
@@ -194,7 +204,7 @@ class StickSlip:
         The speed of what slides, in its direction; for what sticks, the part of static friction
         that is left; of a driven joint that stands still, whether it does.
         """
-        s = self._all.speeds(self.robot, q, v)
+        s = v[..., self._all.speed] if self._of_speeds else self._all.speeds(self.robot, q, v)
         first, slope = self._of_margins
         if self.any_sticks:
             s = np.where(self.sticks, np.abs(holding), s)
@@ -287,7 +297,9 @@ class StickSlip:
         a, holding = coded(v)
         if (np.abs(holding) <= self.static).all():
             starts = (way != 0.0) & (s == 0.0) & ~self._follows
-            if not starts.any() or ((way * a[self._all.speed])[starts] > 0.0).all():
+            least = STATIC_FRICTION * np.abs(a).max()
+            if ((way * a[self._all.speed])[starts] >= -least).all():
+                self.rates = a
                 return v
         self._set(*before)
         return None

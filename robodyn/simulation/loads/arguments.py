@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, finite, named, number, numbers
+from robodyn.caller import warn
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
+from robodyn.model.changes.contacts import contacts_of
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.functions import OncePerInstant, as_state_function
@@ -73,7 +75,8 @@ def dry_friction(
 ) -> DryFriction | None:
     """The law of joints that stick and slide as modes; ``None`` where friction is smooth.
 
-    Raises SettingsError: For many motions at once, and for joints that cannot stick.
+    Raises SettingsError: For many motions at once, for joints that cannot stick, and where only the
+        ground or contacts have friction.
     Raises UnknownNameError: If the law names a joint without dry friction.
     """
     if not isinstance(friction, DryFriction):
@@ -87,7 +90,31 @@ def dry_friction(
         )
     found = resistances_of(robot)
     friction.of(found.joints, repr(robot.name))
+    if others := _other_friction(robot):
+        if not found.names:
+            raise SettingsError(
+                f"joints and motors stick and slide exactly, and those of {robot.name!r} have no "
+                f"dry friction; {others}: take friction='smooth'"
+            )
+        warn(f"joints and motors of {robot.name!r} stick and slide exactly; {others}")
     return friction if found.names else None
+
+
+def _other_friction(robot: Robot) -> str:
+    """What is not exact of the friction of a robot, in words."""
+    held = [link for link, x in contacts_of(robot.mechanism).items() if x.kind != "grip"]
+    words = []
+    if any(plane.friction for plane in robot.ground):
+        words.append(
+            "friction of the ground is smooth, so that points on it creep at up to its "
+            "friction_speed instead of sticking"
+        )
+    if held:
+        words.append(
+            f"contacts ({', '.join(held)}) hold whatever force this takes, beyond their mu, too: "
+            "contact_forces(...).broken says where"
+        )
+    return ", and ".join(words)
 
 
 def wrenches_on(

@@ -125,7 +125,7 @@ class Motion:
             to_the_end = bool(held or now.friction) and motion.controller is None
             self._speculative = SpeculativeSteps(
                 motion, mode.controller, now.times, self._events.detector, held, to_the_end,
-                now.let_act,
+                now.let_act, now.friction,
             )  # fmt: skip
         return self._speculative
 

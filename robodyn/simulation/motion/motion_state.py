@@ -233,9 +233,9 @@ class MotionState:
             ends = self.stepper.holding(0.0, q[1:], v[1:], forces[:-1])
             starts = self.stepper.holding(0.0, q[:-1], v[:-1], forces[:-1])
             return np.concatenate([starts, ends[-1:]]), ends
-        outside = self.stepper.loads.external
-        base = outside.base_at(t)
-        loads = {"wrenches": outside.wrenches_at(t, q, v), "base": base}
+        loads, outside = dict[str, Any](), self.stepper.loads.external
+        if not self.stepper.loads.none_outside:
+            loads = {"wrenches": outside.wrenches_at(t, q, v), "base": outside.base_at(t)}
         found = friction.holding(q, v, a, forces, loads)
         return found, found[1:]
 

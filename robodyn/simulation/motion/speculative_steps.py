@@ -7,6 +7,7 @@ locate the event. Blocks grow while no event happens.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.events.witness import StepSamples
+from robodyn.simulation.friction.stick_slip import StickSlip
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 
 #: Numbers of steps: of the largest block, of the first of a mode, and of one after a step that may
@@ -35,6 +37,7 @@ class SpeculativeSteps:
         machine code, which would be sampled there.
     acting: Called with the forces of the controller before witness functions that may depend on
         them.
+    friction, optional: Its forces are far off where what slides has come to rest.
     by_python: Python calls the controller, as it is not machine code.
     q, v, a, tau (steps + 1, ...): Samples of a block: the first one is the start of its first step.
     interrupt: Ctrl-C during a witness function: to be raised after the steps before it are
@@ -50,10 +53,11 @@ class SpeculativeSteps:
         held: Sequence[int],
         to_the_end: bool,
         acting: Callable[[FloatArray], None],
+        friction: StickSlip | None,
     ) -> None:
         self._motion, self._controller, self._times = motion, controller, times
         self._detector, self._held, self._acting = detector, list(held), acting
-        self._to_the_end = to_the_end
+        self._to_the_end, self._friction = to_the_end, friction
         self._shortest = SHORTEST_BLOCK if detector.asks_python else GROWTH * SHORTEST_BLOCK
         self.by_python = controller is not None and motion.controller is None
         self.interrupt: KeyboardInterrupt | None = None
@@ -84,11 +88,16 @@ class SpeculativeSteps:
             return 0
         if self._has_state and not self._continues(k):
             return 0
+        friction = self._friction
+        if friction is not None and friction.rates is not None:  # the mode has changed
+            self._block = self._next_block(k, v, friction.rates, LONGEST_BLOCK)
+            friction.rates = None
         done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
         count = self._steps_without_event(k, done, tau) if done else 0
-        self._block = (
-            min(GROWTH * self._block, LONGEST_BLOCK) if count == done > 0 else self._shortest
-        )
+        before, self._block = self._block, self._shortest
+        if count == done > 0:
+            longest = min(GROWTH * before, LONGEST_BLOCK)
+            self._block = self._next_block(k, self.v[count - 1], self.a[count - 1], longest)
         if count < done:  # that step may have an event
             self._not_before = k + count + 1
         if count and self._has_state:
@@ -96,6 +105,12 @@ class SpeculativeSteps:
         if self._held and count:  # forces of stops are not recorded as torques
             self.tau[:count, self._held] = 0.0 if tau is None else tau[self._held]
         return count
+
+    def _next_block(self, k: int, v: FloatArray, a: FloatArray, longest: int) -> int:
+        """Length of a block from an instant on, which ends about where something comes to rest."""
+        time = math.inf if self._friction is None else self._friction.time_to_rest(v, a)
+        steps = time / float(self._times[k + 1] - self._times[k])
+        return int(min(longest, max(steps, self._shortest)))
 
     def _run(self, k: int, count: int, q: FloatArray, v: FloatArray, tau: FloatArray | None) -> int:
         """Do up to ``count`` steps, and return how many were done."""
