@@ -315,6 +315,8 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
     expected, problem = [], ""
     if type(given) is np.ndarray and given.dtype.kind == "f" and checks[-1] is numbers:
         return  # sooner than by an error of what else is expected
+    if type(given) in (list, tuple):  # likewise
+        checks = sorted(checks, key=_takes_no_several)
     for check in checks:
         try:
             check(name, given)
@@ -332,6 +334,10 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
     if problem:
         raise ShapeError(f"{problem}, expected {wanted}", name=name, given=given)
     raise mismatch(name, given, wanted)
+
+
+def _takes_no_several(check: Check) -> bool:
+    return getattr(check, "func", None) is not _several
 
 
 def _by_name(check: Check | None, name: str, given: Any) -> None:

@@ -158,11 +158,11 @@ class Task:
         return chosen
 
     def weights(self, count: int) -> FloatArray:
-        """Roots of the weights of the rows, shape (count,)."""
+        """Weights of the components, shape (count,)."""
         weights = numbers("weight", self.weight)
         if weights.shape not in ((), (count,)):
             raise wrong_shape("weight", weights.shape, f"one number, or {count}: one a component")
-        return np.broadcast_to(np.sqrt(weights), (count,))
+        return np.array(np.broadcast_to(weights, (count,)), float)
 
 
 #: Tasks, or levels of tasks of which each goes before the next.

@@ -9,7 +9,7 @@ those of least norm are taken, or of those that keep the wrench cone of a rectan
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -136,19 +136,28 @@ class ContactWrenches:
 
     def columns(self, q: ArrayLike) -> FloatArray:
         """Generalised forces of the components of all wrenches, then of multipliers of loops."""
-        parts = []
+        found = [J(q)[..., carried, :] for J, carried in self._jacobians]
+        if len(self._others):
+            found.append(self._loop_jacobian(q)[..., self._others, :])
+        if not found:
+            return np.zeros((self._model.bodies.nv, 0))
+        return np.asarray(np.swapaxes(np.concatenate(found, axis=-2), -1, -2))
+
+    @cached_property
+    def _jacobians(self) -> list[tuple[Callable[..., Array], list[int]]]:
+        """Of each contact, the Jacobian of its frame, and the components that it carries."""
+        found = []
         for link, contact in self.contacts.items():
             on = contact.on if isinstance(contact.on, str) else contact.on[0]
-            J = self._evaluator.call(
-                "frame_jacobian", (q,), frame=link + SUFFIX, relative_to=on, axes="body"
+            J = self._evaluator.caller(
+                "frame_jacobian", frame=link + SUFFIX, relative_to=on, axes="body"
             )
-            parts.append(J[..., list(CARRIED[contact.kind]), :])
-        if len(self._others):
-            K = self._evaluator.call("loop_jacobian", (q,))
-            parts.append(K[..., self._others, :])
-        if not parts:
-            return np.zeros((self._model.bodies.nv, 0))
-        return np.asarray(np.swapaxes(np.concatenate(parts, axis=-2), -1, -2))
+            found.append((J, list(CARRIED[contact.kind])))
+        return found
+
+    @cached_property
+    def _loop_jacobian(self) -> Callable[..., Array]:
+        return self._evaluator.caller("loop_jacobian")
 
     @cached_property
     def _cone(self) -> dict[str, FloatArray]:

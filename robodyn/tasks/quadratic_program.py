@@ -11,8 +11,8 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError
 
-#: How DAQP is told that both bounds are the same.
-EQUAL = 5
+#: What DAQP takes for each pair of bounds: 5 where both are the same, which are equations.
+SENSES = np.array([0, 5], np.intc)
 
 #: What stands for no bound.
 FAR = 1e30
@@ -35,8 +35,7 @@ def least(
     """The x with the least ``x^T H x / 2 + f^T x`` within bounds; ``None`` if there is none.
 
     H (n, n): Positive definite. A (m, n): Sums that have bounds.
-    lower, upper (n + m,): Of all x, then of all sums.
+    lower, upper (k + m,): Of the first k of x, all or none of them, then of all sums.
     """
-    sense = np.where(lower == upper, EQUAL, 0).astype(np.intc)
-    x, _, flag, _ = _solver()(H, f, A, upper, lower, sense)
+    x, _, flag, _ = _solver()(H, f, A, upper, lower, SENSES.take(lower == upper))
     return np.asarray(x) if flag > 0 else None

@@ -5,6 +5,9 @@ independent speed. With motor forces ``f``, and contact wrenches and multipliers
 
     M (a0 + T z) + h = B f + A y.
 
+Motor forces are eliminated by the pseudo-inverse of ``B``; what is left are ``z``, ``y`` and the
+rows of these equations in which no motor acts.
+
 A task with the error ``e`` asks for ``J a + dJ/dt v = gain (stiffness e - damping J v)``. The
 weighted sum of squares of the residuals of these equations is minimised, subject to the limits of
 motors and the wrench cones of contacts [Del Prete, Mansard 2016].
@@ -13,7 +16,7 @@ motors and the wrench cones of contacts [Del Prete, Mansard 2016].
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import checked, number, truth
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
@@ -34,7 +37,7 @@ from robodyn.model.model import Model
 from robodyn.tasks.contact_forces import ContactForces, ContactWrenches, cones_of
 from robodyn.tasks.quadratic_program import FAR, least
 from robodyn.tasks.task_velocities import TaskVelocities, levels
-from robodyn.tolerances import WEIGHT_OF_FORCES, WEIGHT_OF_MOTION
+from robodyn.tolerances import JACOBIAN_RANK, WEIGHT_OF_FORCES, WEIGHT_OF_MOTION
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,22 @@ class TaskDynamics:
     residuals: tuple[FloatArray, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class _Motors:
+    """How motor forces act: of ``B f = g`` the least forces are ``inverse g``.
+
+    matrix (nv, m): The actuation matrix ``B``.
+    inverse (m, nv): Its pseudo-inverse.
+    others: Basis, as rows, of the directions in which no motor acts.
+    spare: Basis, as rows, of motor forces that cancel each other.
+    """
+
+    matrix: FloatArray
+    inverse: FloatArray
+    others: FloatArray
+    spare: FloatArray
+
+
 class TaskAccelerations:
     """Whole-body inverse dynamics of one robot."""
 
@@ -75,6 +94,7 @@ class TaskAccelerations:
         self._model, self._evaluator, self._postures = model, evaluator, postures
         self._velocities, self._wrenches = velocities, wrenches
         self._biases: Memo[Function] = Memo()
+        self._last_motors: _Motors | None = None
 
     def solve(
         self,
@@ -107,13 +127,12 @@ class TaskAccelerations:
         """Jacobian of tasks, and the ``J a`` that they ask for."""
         made = self._velocities.level(level)
         error, J = made.errors(q, level)
-        bias = self._biases.get(
+        bias, rate = self._biases.get(
             made.equations, lambda: self._evaluator.function("task_bias", tasks=made.equations)
-        )(q, v)
-        rate, gains = J @ v, np.repeat([task.gain for task in level], made.counts)
-        momenta = made.momenta > 0.0  # whose error is the target
+        )(q, v, *self._evaluator.environment("task_bias", None))
+        momenta = made.momenta  # whose error is the target
         own = np.where(momenta, math.sqrt(stiffness) * (error - rate), stiffness * error)
-        return J, gains * (own - np.where(momenta, 0.0, damping * rate)) - bias
+        return J, made.gains * (own - np.where(momenta, 0.0, damping * rate)) - bias
 
     def _optimal(
         self,
@@ -124,27 +143,27 @@ class TaskAccelerations:
         rates: FloatArray,
         limits: bool,
     ) -> TaskDynamics:
-        made = self._velocities.level(level)
+        made, motors = self._velocities.level(level), self._motors(q)
         a0, T = self._accelerations(q, v)
-        M = self._evaluator.call("mass_matrix", (q,))
-        h = self._evaluator.call("bias_forces", (q, v))
-        B = self._evaluator.call("actuation_matrix", (q,))
-        A = self._wrenches.columns(q)
-        n, m, k = T.shape[1], B.shape[1], A.shape[1]
-        E, e = np.hstack([M @ T, -B, -A]), -(M @ a0 + h)
-        W = made.root_weights[:, None] * (J @ T)
-        H = np.diag(np.repeat([WEIGHT_OF_MOTION, WEIGHT_OF_FORCES], [n, m + k]))
+        M, A = self._mass_matrix(q), self._wrenches.columns(q)
+        g, n, k = M @ a0 + self._bias_forces(q, v), T.shape[1], A.shape[1]
+        G = np.concatenate([M @ T, -A, np.zeros((len(M), len(motors.spare)))], axis=1)
+        F, f0 = motors.inverse @ G, motors.inverse @ g
+        F[:, n + k :] = motors.spare.T
+        E, e = motors.others @ G, -(motors.others @ g)
+        JT = J @ T
+        W = made.root_weights[:, None] * JT
+        H = F.T @ (WEIGHT_OF_FORCES * F)
         H[:n, :n] += W.T @ W
-        f = np.zeros(n + m + k)
-        f[:n] = -((made.root_weights * (rates - J @ a0)) @ W)
-        C = self._cones
-        sums = np.zeros((len(E) + len(C), n + m + k))
-        sums[: len(E)] = E
-        sums[len(E) :, n + m : n + m + C.shape[1]] = C
-        most = self._efforts if limits else np.full(m, FAR)
-        free = np.full(n, FAR), np.full(k, FAR)
-        upper = np.concatenate([free[0], most, free[1], e, np.zeros(len(C))])
-        lower = np.concatenate([-free[0], -most, -free[1], e, np.full(len(C), -FAR)])
+        H.flat[:: len(H) + 1] += np.repeat([WEIGHT_OF_MOTION, WEIGHT_OF_FORCES], [n, len(H) - n])
+        f = WEIGHT_OF_FORCES * (f0 @ F)
+        f[:n] -= (made.root_weights * (rates - J @ a0)) @ W
+        own, most = self._efforts if limits else (np.zeros(0, np.intp), np.zeros(0))
+        C, count = self._cones, len(E) + len(own)
+        sums = np.zeros((count + len(C), len(H)))
+        sums[: len(E)], sums[len(E) : count], sums[count:, n : n + C.shape[1]] = E, F[own], C
+        upper = np.concatenate([e, most - f0[own], np.zeros(len(C))])
+        lower = np.concatenate([e, -most - f0[own], np.full(len(C), -FAR)])
         x = least(H, f, sums, lower, upper)
         if x is None:
             raise ActuationError(
@@ -152,25 +171,46 @@ class TaskAccelerations:
                 "forces in its contacts within their cones, hold it: give it motors, contacts or "
                 "limits=False"
             )
-        z, forces = x[:n], x[n:]
-        a = a0 + T @ z
-        own = E[:, n:]  # what the solver leaves of the equations is taken back
-        square = own @ own.T
+        square = E @ E.T
         square.flat[:: len(square) + 1] += WEIGHT_OF_FORCES
-        for _ in range(2):
-            forces = forces - own.T @ np.linalg.solve(square, M @ a + h + own @ forces)
-        residuals = np.split(J @ a - rates, made.ends)
-        wrenches = self._wrenches.by_link(forces[m:])
-        return TaskDynamics(a, B @ forces[:m], forces[:m], wrenches, tuple(residuals))
+        x = x - E.T @ np.linalg.solve(square, E @ x - e)  # what the solver leaves of equations
+        forces, a = f0 + F @ x, a0 + T @ x[:n]
+        residuals = np.split(JT @ x[:n] + J @ a0 - rates, made.ends)
+        wrenches = self._wrenches.by_link(x[n : n + k])
+        return TaskDynamics(a, motors.matrix @ forces, forces, wrenches, tuple(residuals))
+
+    def _motors(self, q: FloatArray) -> _Motors:
+        """How motors act, which is the same at all postures of most robots."""
+        B, last = self._actuation_matrix(q), self._last_motors
+        if last is None or not (B == last.matrix).all():
+            left, values, right = np.linalg.svd(B)
+            rank = int((values > JACOBIAN_RANK * values.max(initial=0.0)).sum())
+            inverse = (right[:rank].T / values[:rank]) @ left[:, :rank].T
+            self._last_motors = last = _Motors(B, inverse, left[:, rank:].T, right[rank:])
+        return last
 
     def _accelerations(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The ``a0`` and ``T`` of the accelerations ``a0 + T z`` that keep loops and contacts."""
-        nv = self._model.bodies.nv
         _, T = self._velocities.motions(q)
-        if T is None:
-            return np.zeros(nv), np.eye(nv)
-        held = tuple(self._postures.independent_joints)
-        return self._postures.consistent_acceleration(q, v, np.zeros(nv), held), T
+        rest = np.zeros(self._model.bodies.nv)
+        return (rest, np.eye(len(rest))) if T is None else (self._consistent(q, v, rest), T)
+
+    @cached_property
+    def _consistent(self) -> Callable[..., FloatArray]:
+        held = tuple(self._postures.independent_speeds)
+        return self._evaluator.caller("consistent_acceleration", controlled=held)
+
+    @cached_property
+    def _mass_matrix(self) -> Callable[..., FloatArray]:
+        return self._evaluator.caller("mass_matrix")
+
+    @cached_property
+    def _bias_forces(self) -> Callable[..., FloatArray]:
+        return self._evaluator.caller("bias_forces")
+
+    @cached_property
+    def _actuation_matrix(self) -> Callable[..., FloatArray]:
+        return self._evaluator.caller("actuation_matrix")
 
     @cached_property
     def _cones(self) -> FloatArray:
@@ -178,8 +218,11 @@ class TaskAccelerations:
         return cones_of(contacts, sum(len(CARRIED[x.kind]) for x in contacts.values()))
 
     @cached_property
-    def _efforts(self) -> FloatArray:
-        return np.array([*self._each_effort()])
+    def _efforts(self) -> tuple[Array, FloatArray]:
+        """Indices of motor forces that have limits, and these."""
+        most = np.array([*self._each_effort()])
+        own = np.flatnonzero(most < FAR)
+        return own, most[own]
 
     def _each_effort(self) -> Iterator[float]:
         """Limit of each motor force: the effort limit of the joint, or of the motor if less."""

@@ -104,8 +104,8 @@ class TaskPostures:
         """The posture where steps end, and the costs there."""
         damping, costs = FIRST, self._costs(ordered, q)
         for _ in range(STEPS):
-            bounds = self._velocities.bounds(q, 1.0, limits, False, ())
-            step = self._velocities.speeds(ordered, q, 1.0, bounds, damping)
+            unit = np.array([1.0, damping, 0.0])
+            step, _ = self._velocities.speeds(ordered, q, unit, (limits, False))
             if np.abs(step).max(initial=0.0) <= STEP_TO_TARGET or damping > MOST:
                 break
             try:
@@ -125,7 +125,7 @@ class TaskPostures:
 
     def _costs(self, ordered: Sequence[Sequence[Task]], q: FloatArray) -> Costs:
         made = ((self._velocities.level(level), level) for level in ordered)
-        return [float(np.sum((x.root_weights * x.errors(q, level)[0]) ** 2)) for x, level in made]
+        return [float(x.weights @ x.errors(q, level)[0] ** 2) for x, level in made]
 
     def _errors(self, level: Sequence[Task], q: FloatArray) -> list[FloatArray]:
         """Errors of each task."""

@@ -10,16 +10,24 @@ level move the robot within the null space of the Jacobians of the levels before
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import checked, expect, named, number, refuse_not_finite, truth
+from robodyn.arrays import (
+    all_finite,
+    checked,
+    expect,
+    named,
+    number,
+    refuse_not_finite,
+    truth,
+)
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
 from robodyn.description.task import Task, Tasks
@@ -41,51 +49,53 @@ LEAST = 1e-12
 class TaskLevel:
     """Tasks of one level, but for the numbers of their targets.
 
-    function: Errors and Jacobian of all tasks, of q and their targets.
+    rows: Function of q and targets: errors and Jacobian of all tasks.
+    qp: Function of q, targets, weights, gains, a step and limits: the quadratic program.
     equations: Of each task.
-    gains (m,): Of each component of the errors; zero for momenta.
-    root_weights (m,): Square roots of the weights of the components.
-    momenta (m,): One for components of momenta, whose targets are rates themselves; else zero.
+    weights, gains (m,): Of each component of the errors.
     by_joint: Of each task, where in q its target has positions, if it is a posture by joint.
+    when: The time, of a robot that depends on it.
     """
 
-    function: Function
+    rows: Function
+    qp: Function
     equations: tuple[TaskEquations, ...]
+    weights: FloatArray
     gains: FloatArray
-    root_weights: FloatArray
-    momenta: FloatArray
     by_joint: tuple[list[int] | None, ...]
+    when: tuple[Array, ...]
 
     @cached_property
     def ends(self) -> Array:
         """Where the components of each task but the last end."""
-        return np.cumsum(self.counts)[:-1]
+        return np.cumsum([len(task.components) for task in self.equations])[:-1]
 
     @cached_property
-    def counts(self) -> list[int]:
-        """How many components each task has."""
-        return [len(task.components) for task in self.equations]
+    def momenta(self) -> Array:
+        """Which components are those of momenta, shape (m,)."""
+        return np.array([x.kind == "momentum" for x in self.equations for _ in x.components])
 
-    def errors(self, q: FloatArray, level: Sequence[Task]) -> tuple[FloatArray, FloatArray]:
-        """Errors, shape (m,), and Jacobian, shape (m, nv)."""
+    @cached_property
+    def root_weights(self) -> FloatArray:
+        """Square roots of the weights, shape (m,)."""
+        return np.sqrt(self.weights)
+
+    def targets(self, q: FloatArray, level: Sequence[Task]) -> FloatArray:
+        """Targets of all tasks, one after the other, for the same level."""
         targets: list[Any] = [task.target for task in level]
         for n, places in enumerate(self.by_joint):
             if places is not None:
                 joints, targets[n] = targets[n], q.copy()
                 targets[n][places] = [*joints.values()]
-        given = targets[0].ravel() if len(targets) == 1 else np.concatenate(targets, axis=None)
-        error, J = self.function(q, given)
-        if not np.isfinite(error).all():
-            refuse_not_finite("target", np.asarray(given), 1)
-        return error, J
+        return targets[0].ravel() if len(targets) == 1 else np.concatenate(targets, axis=None)
 
-    def weighted(
-        self, q: FloatArray, level: Sequence[Task], dt: float
-    ) -> tuple[FloatArray, FloatArray]:
-        """Rates ``J v`` that tasks ask for, and the Jacobian, both times root weights."""
-        error, J = self.errors(q, level)
-        rates = error * (self.root_weights * (self.gains / dt + self.momenta))
-        return rates, J * self.root_weights[:, None]
+    def errors(self, q: FloatArray, level: Sequence[Task]) -> tuple[FloatArray, FloatArray]:
+        """Errors, shape (m,), and Jacobian, shape (m, nv)."""
+        targets = self.targets(q, level)
+        error, J = self.rows(q, targets, *self.when)
+        if not all_finite(error):
+            refuse_not_finite("target", targets, 1)
+        return error, J
 
 
 class TaskVelocities:
@@ -94,6 +104,8 @@ class TaskVelocities:
     def __init__(self, model: Model, evaluator: Evaluator, postures: Postures) -> None:
         self._model, self._evaluator, self._postures = model, evaluator, postures
         self._levels: Memo[TaskLevel] = Memo()
+        self._limits: Memo[FloatArray] = Memo()
+        self._bounded: Memo[tuple[Array, Array]] = Memo()
 
     def solve(
         self,
@@ -111,8 +123,8 @@ class TaskVelocities:
         for name, given in (("dt", number("dt", dt)), ("damping", number("damping", damping))):
             if not 0.0 < given < math.inf:
                 raise SettingsError(f"{name} is {given!r}, expected a number above 0")
-        bounds = self.bounds(q, dt, truth("limits", limits), limits, locked)
-        v = self.speeds(levels(tasks), q.astype(float, copy=False), dt, bounds, damping)
+        kept = (truth("limits", limits),) * 2
+        v, bounds = self.speeds(levels(tasks), q, np.array([dt, damping, 1.0]), kept, locked)
         for motor, joint, name in self._behind_springs:
             own = self._followers.velocities(q, v)[name] if joint is None else v[joint]
             v[motor] = min(max(own, bounds[0][motor]), bounds[1][motor])
@@ -122,48 +134,51 @@ class TaskVelocities:
         self,
         ordered: Sequence[Sequence[Task]],
         q: FloatArray,
-        dt: float,
-        bounds: tuple[FloatArray, FloatArray],
-        damping: float,
-    ) -> FloatArray:
-        """Speeds for levels of tasks within bounds."""
-        v, T = self.motions(q)
-        for k, level in enumerate(ordered):
-            rates, J = self.level(level).weighted(q, level, dt)
-            if T is None or T.size:
-                v = self._optimal(rates, J, bounds, v, T, damping)
-            if k + 1 < len(ordered):
-                T = _null_space(J, T)
-        return v
+        step: FloatArray,
+        kept: tuple[bool, bool],
+        locked: Iterable[str] = (),
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """Speeds for levels of tasks, and their bounds.
 
-    def _optimal(
-        self,
-        rates: FloatArray,
-        J: FloatArray,
-        bounds: tuple[FloatArray, FloatArray],
-        v: FloatArray,
-        T: FloatArray | None,
-        damping: float,
+        step: Its time, the damping, and one; zero to keep the time of a robot that depends on it.
+        kept: Whether limits of positions and those of speeds are.
+        """
+        limits = self._limits.get(kept, lambda: self._limits_that_are(*kept))
+        still = tuple(k for x in named("locked", locked) for k in speed_indices(self._model, x))
+        v, T = self.motions(q)
+        v = v * step[2]
+        for n, level in enumerate(ordered):
+            made = self.level(level)
+            targets = made.targets(q, level)
+            given = q, targets, made.weights, made.gains, step, limits, *made.when
+            H, f, lower, upper = made.qp(*given)
+            if not all_finite(f):
+                refuse_not_finite("target", targets, 1)
+            for k in still:
+                lower[k] = upper[k] = 0.0
+            if T is None:
+                found = self._least(H, f, np.empty((0, len(f))), lower, upper)
+                v = np.minimum(np.maximum(found, lower), upper)
+            elif T.size:
+                bounded = (*kept, still, n > 0)
+                own, rows = self._bounded.get(bounded, partial(self._bounds_of, *bounded))
+                low, high = (lower - v)[own], (upper - v)[own]
+                v = v + T @ self._least(T.T @ H @ T, (f + H @ v) @ T, T[rows], low, high)
+            if n + 1 < len(ordered):
+                T = _null_space(made.rows(q, targets, *made.when)[1], T)
+        return v, (lower, upper)
+
+    def _least(
+        self, H: FloatArray, f: FloatArray, A: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> FloatArray:
-        """Of the speeds ``v + T z`` within bounds those with ``J`` times them nearest to rates."""
-        lower, upper = bounds
-        if T is None:  # the identity
-            H, f, sums = J.T @ J, -(rates @ J), np.zeros((0, J.shape[1]))
-        else:
-            JT, bounded = J @ T, (lower > -FAR) | (upper < FAR)
-            H, f = JT.T @ JT, (J @ v - rates) @ JT + damping * (v @ T)
-            sums, fixed, free = T[bounded], v[bounded], np.full(T.shape[1], FAR)
-            lower = np.concatenate([-free, lower[bounded] - fixed])
-            upper = np.concatenate([free, upper[bounded] - fixed])
-        H.flat[:: len(H) + 1] += damping
-        found = least(H, f, sums, lower, upper)
+        found = least(H, f, A, lower, upper)
         if found is None:
             raise ActuationError(
                 f"no speeds of {self._model.mechanism.name!r} keep its loops closed and its joints "
                 "within limits, or where they are locked: lock fewer, or move them off their "
                 "limits; limits=False leaves these out"
             )
-        return found.clip(lower, upper) if T is None else v + T @ found
+        return found
 
     @cached_property
     def _behind_springs(self) -> list[tuple[int, int | None, str]]:
@@ -184,37 +199,29 @@ class TaskVelocities:
 
     # -- limits and motions -----------------------------------------------------------------------
 
-    @cached_property
-    def _limited(self) -> tuple[FloatArray, Array, Array, FloatArray, FloatArray]:
-        """Limits of speeds; of each limited position its indices in q and v, and its limits."""
-        pairs = [
-            (n, k)
-            for block in self._model.blocks
-            if block.kind.coordinates.flat
-            for n, k in zip(
-                range(block.q.start, block.q.stop), range(block.v.start, block.v.stop), strict=True
-            )
-            if np.isfinite(self._model.lower[n]) or np.isfinite(self._model.upper[n])
-        ]
-        at = np.array(pairs, np.intp).reshape(-1, 2)
-        most, (in_q, in_v) = np.minimum(self._model.velocity, FAR), at.T.copy()
-        return most, in_q, in_v, self._model.lower[in_q], self._model.upper[in_q]
+    def _limits_that_are(self, positions: bool, speeds: bool) -> FloatArray:
+        """Limits of positions and of speeds that are kept, as `TaskLevel.qp` takes them."""
+        model, none = self._model, np.full(self._model.bodies.nq, FAR)
+        found = [model.lower, model.upper] if positions else [-none, none]
+        found.append(model.velocity if speeds else np.full(model.bodies.nv, FAR))
+        return np.concatenate(found).clip(-FAR, FAR)
 
-    def bounds(
-        self, q: FloatArray, dt: float, positions: bool, speeds: bool, locked: Iterable[str]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Bounds of all speeds; beyond a limit of positions, a speed that leads back is within."""
-        most, in_q, in_v, low, high = self._limited
-        upper = most.copy() if speeds else np.full(len(most), FAR)
-        lower = -upper
-        if positions and len(in_q):
-            x, bound = q[in_q], upper[in_v]
-            upper[in_v] = np.maximum(np.minimum(bound, (high - x) / dt), -bound)
-            lower[in_v] = np.minimum(np.maximum(-bound, (low - x) / dt), bound)
-        for name in named("locked", locked):
-            for k in speed_indices(self._model, name):
-                lower[k] = upper[k] = 0.0
-        return lower, upper
+    def _bounds_of(
+        self, positions: bool, speeds: bool, still: Sequence[int], later: bool
+    ) -> tuple[Array, Array]:
+        """Indices of the speeds ``v + T z`` that have bounds, and those of them that take a row.
+
+        Of the first level, ``z`` are the independent speeds, which need no rows.
+        """
+        model = self._model
+        limited = (model.lower > -FAR) | (model.upper < FAR)
+        found = {*still, *(np.flatnonzero(model.velocity < FAR) if speeds else ())}
+        for block in model.blocks:
+            if positions and block.kind.coordinates.flat:
+                found |= {block.v.start + k for k in np.flatnonzero(limited[block.q])}
+        own = [] if later else list(self._postures.independent_speeds)
+        rows = sorted(found - {*own})
+        return np.array([*own, *rows], np.intp), np.array(rows, np.intp)
 
     def motions(self, q: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         """The ``v0`` and ``T`` of the speeds ``v0 + T z`` that keep loops closed.
@@ -225,18 +232,24 @@ class TaskVelocities:
         nv = self._model.bodies.nv
         if not self._model.setup.closed:
             return np.zeros(nv), None
-        asked, held = self._asked
-        states = np.broadcast_to(q, (len(asked), len(q)))
-        found = self._postures.consistent_velocity(states, asked, held)
-        return found[0], np.ascontiguousarray((found[1:] - found[0]).T)
+        found = self._consistent(q, self._asked)
+        if len(found) > len(self._postures.independent_speeds):
+            return found[-1], (found[:-1] - found[-1]).T
+        return np.zeros(nv), found.T
 
     @cached_property
-    def _asked(self) -> tuple[FloatArray, tuple[str, ...]]:
-        """Independent speeds that are asked for, all zero first and then one at a time; joints."""
+    def _consistent(self) -> Callable[..., Array]:
+        held = tuple(self._postures.independent_speeds)
+        return self._evaluator.caller("consistent_velocity", controlled=held)
+
+    @cached_property
+    def _asked(self) -> FloatArray:
+        """Independent speeds that are asked for, one at a time; then none, if motions are given."""
         independent = list(self._postures.independent_speeds)
-        asked = np.zeros((len(independent) + 1, self._model.bodies.nv))
-        asked[range(1, len(asked)), independent] = 1.0
-        return asked, tuple(self._postures.independent_joints)
+        rheonomic = self._model.setup.rheonomic
+        asked = np.zeros((len(independent) + rheonomic, self._model.bodies.nv))
+        asked[range(len(independent)), independent] = 1.0
+        return asked
 
     # -- functions --------------------------------------------------------------------------------
 
@@ -247,15 +260,15 @@ class TaskVelocities:
     def _made(self, level: Sequence[Task]) -> TaskLevel:
         equations = tuple(task_equations(task, self._model) for task in level)
         counts = [len(task.components) for task in equations]
-        momenta = np.repeat([task.kind == "momentum" for task in level], counts)
         weights = [task.weights(n) for task, n in zip(level, counts, strict=True)]
         return TaskLevel(
             self._evaluator.function("task_rows", tasks=equations),
+            self._evaluator.function("task_qp", tasks=equations),
             equations,
-            np.repeat([task.gain for task in level], counts) * ~momenta,
             np.concatenate(weights),
-            momenta.astype(float),
+            np.repeat([task.gain for task in level], counts),
             tuple(self._by_joint(task) for task in level),
+            self._evaluator.environment("task_rows", None),
         )
 
     def _by_joint(self, task: Task) -> list[int] | None:

@@ -78,6 +78,9 @@ def state(shape):
         "q": q, "q0": q0, "q1": q1, "v": v, "a": a, "tau": tau, "u": u, "dv": dv,
         "a_controlled": a[:2], "tau_free": tau[2:], "damping": np.array([1e-3, 1.0]),
         "goals": poses, "targets": np.array([0.1, 0.2, 0.3]),
+        "weights": np.array([0.2, 1.0, 3.0]), "gains": np.array([1.0, 0.3, 0.7]),
+        "step": np.array([0.01, 1e-3, 1.0]),
+        "limits": np.repeat([-1e9, 1e9, 1.0], [*2 * (robot.nq,), robot.nv]),
         "multipliers": rng.normal(size=robot.nc), "gap": rng.normal(size=robot.nc),
     }  # fmt: skip
 

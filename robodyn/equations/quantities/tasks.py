@@ -5,7 +5,8 @@ the position of the centre of mass, the momentum, or the posture. The error ``e`
 the value at ``q``; for a target that stays, ``e`` falls at the rate ``J v``. The error of a pose is
 the displacement of the origin and the rotation vector to the target, both in the axes of the frame
 in which the target is given [Siciliano et al., Robotics, 3.7]. The target of a momentum task is
-``J v`` itself, so that its error is the target. A moving base is at rest in the axes of the world.
+``J v`` itself, so that its error is the target. Of a robot that depends on time, the rates are
+``J v + drift``. A moving base is at rest in the axes of the world.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm, momentum
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, arctan2, sqrt, where
+from robodyn.symbolic.scalar import Number, arctan2, clip, is_zero, sqrt, where
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
@@ -131,46 +132,108 @@ KINDS: Mapping[str, Callable[[Tracer, TaskEquations, Sequence[Number]], Iterator
 
 def task_rows(t: Tracer) -> Results:
     """Errors of all tasks, one after the other, and their Jacobian."""
+    rows = _all_rows(t)
+    nv = range(t.model.nv)
+    J = [[slopes.get(k, 0.0) for k in nv] for _, slopes in rows]
+    return {"error": [error for error, _ in rows], "J": J}
+
+
+def _all_rows(t: Tracer) -> list[Row]:
     first, rows = 0, []
     for task in t.options["tasks"]:
         target = t.numbers["targets"][first : first + task.target_size]
         first += task.target_size
         all_components = list(KINDS[task.kind](t, task, target))
         rows += [all_components[n] for n in task.components]
-    nv = range(t.model.nv)
-    J = [[slopes.get(k, 0.0) for k in nv] for _, slopes in rows]
-    return {"error": [error for error, _ in rows], "J": J}
+    return rows
+
+
+def task_qp(t: Tracer) -> Results:
+    """The quadratic program ``v^T H v / 2 + f^T v`` of speeds for tasks, and bounds of speeds.
+
+    Its terms are ``weight |J v + drift - gain e / dt|^2 / 2`` and ``damping |v|^2 / 2``; for a
+    momentum, ``weight |J v + drift - e|^2 / 2``. Bounds keep the limits of speeds, and of positions
+    after the step; where a position is beyond its limit, the only speed within bounds leads back.
+    The numbers of the step are its time, the damping, and a factor of the drift.
+    """
+    (dt, damping, moving), nv = t.numbers["step"], t.model.nv
+    H: list[list[Number]] = [[damping if k == n else 0.0 for k in range(nv)] for n in range(nv)]
+    f: list[Number] = [0.0] * nv
+    momenta = [task.kind == "momentum" for task in t.options["tasks"] for _ in task.components]
+    numbers = t.numbers["weights"], t.numbers["gains"], momenta
+    rows = zip(_all_rows(t), _all_rates(t), *numbers, strict=True)
+    for (error, slopes), drift, weight, gain, is_rate in rows:
+        rate = (error if is_rate else error * (gain / dt)) - moving * drift
+        acting = {k: x for k, x in slopes.items() if not is_zero(x)}
+        for k, x in acting.items():
+            weighted = weight * x
+            f[k] = f[k] - weighted * rate
+            for n, y in acting.items():
+                if n >= k:
+                    H[k][n] = H[k][n] + weighted * y
+    H = [[H[min(k, n)][max(k, n)] for n in range(nv)] for k in range(nv)]
+    lower, upper = _bounds(t, dt)
+    return {"H": H, "f": f, "lower": lower, "upper": upper}
+
+
+def _bounds(t: Tracer, dt: Number) -> tuple[list[Number], list[Number]]:
+    """Bounds of speeds within a step."""
+    q, nq = t.numbers["q"], t.model.nq
+    limits = t.numbers["limits"]
+    low, high, most = limits[:nq], limits[nq : 2 * nq], limits[2 * nq :]
+    lower, upper = [-x for x in most], list(most)
+    for body in t.model:
+        if body.joint.kind.coordinates.flat:
+            for (n, *_), speed in zip(body.q, body.speeds, strict=True):
+                k = speed.index
+                lower[k] = clip((low[n] - q[n]) / dt, -most[k], most[k])
+                upper[k] = clip((high[n] - q[n]) / dt, -most[k], most[k])
+    return lower, upper
 
 
 def task_bias(t: Tracer) -> Results:
-    """``dJ/dt v`` of all tasks, one after the other."""
+    """``dJ/dt v`` and ``J v`` of all tasks, one after the other."""
     bias: list[Number] = []
     for task in t.options["tasks"]:
-        if task.kind == "posture":
-            bias += [0.0] * len(task.components)
-            continue
         if task.frames:
             F = t.frame_in(*task.frames)
-            first = 3 if task.kind == "rotation" else 0
-            own = [*fm.in_axes(F.X.R, fm.classical(F.V, F.A))][first:]
+            own = [*fm.in_axes(F.X.R, fm.classical(F.V, F.A))]
         else:
-            own = _momentum_bias(t)
-            if task.kind == "center_of_mass":
-                mass = momentum.total_mass(t.model, t.state.base.inertia)
-                own = [x / mass for x in own[:3]]
-        bias += [own[n] for n in task.components]
-    return {"bias": bias}
+            own = t.zeros if task.kind == "posture" else _momentum_bias(t)
+        bias += _chosen(t, task, own)
+    return {"bias": bias, "rate": _all_rates(t)}
+
+
+def _all_rates(t: Tracer) -> list[Number]:
+    """``J v`` of all tasks, one after the other; with time, their drift besides."""
+    rates: list[Number] = []
+    for task in t.options["tasks"]:
+        if task.frames:
+            F = t.frame_in(*task.frames)
+            own = [*fm.in_axes(F.X.R, F.V)]
+        else:
+            own = t.v if task.kind == "posture" else [*momentum.momentum(t.state)]
+        rates += _chosen(t, task, own)
+    return rates
+
+
+def _chosen(t: Tracer, task: TaskEquations, found: Sequence[Number]) -> list[Number]:
+    """Components of a task, of those of a frame's motion, of the momentum, or of all speeds."""
+    if task.kind == "center_of_mass":
+        mass = momentum.total_mass(t.model, t.state.base.inertia)
+        found = [x / mass for x in found]
+    return [found[n + 3 * (task.kind == "rotation")] for n in task.components]
 
 
 def _momentum_bias(t: Tracer) -> list[Number]:
-    """``dA/dt v`` of the centroidal matrix A."""
-
-    def total(inner: Tracer) -> list[Number]:
-        rows = momentum.centroidal_matrix(inner.state)
-        return [sum((x * v for x, v in zip(row, inner.v, strict=True)), 0.0) for row in rows]
-
-    slopes = t.slopes(t.program(total), "q")
-    return [sum((x * v for x, v in zip(row, t.v, strict=True)), 0.0) for row in slopes]
+    """``dA/dt v`` of the centroidal matrix A; with time, the rate of the momentum without a."""
+    total = t.program(lambda inner: [*momentum.momentum(inner.state)])
+    found = [
+        sum((x * v for x, v in zip(row, t.v, strict=True)), 0.0) for row in t.slopes(total, "q")
+    ]
+    if "t" in t.numbers:
+        found = [x + y for x, (y,) in zip(found, t.slopes(total, "t"), strict=True)]
+    return found
 
 
 def _target_numbers(t: Tracer) -> int:
@@ -190,9 +253,31 @@ ROWS = {
         STATE,
         options=("tasks",),
     ),
+    "task_qp": Quantity(
+        (
+            Q,
+            Input("targets", _target_numbers, "1, m, rad"),
+            Input("weights", _components, "1"),
+            Input("gains", _components, "1"),
+            Input("step", 3, "s, 1"),
+            Input("limits", lambda t: 2 * t.model.nq + t.model.nv, "rad, m, rad/s, m/s"),
+        ),
+        (
+            Output("H", ("nv", "nv"), "1"),
+            Output("f", ("nv",), "1"),
+            Output("lower", ("nv",), "rad/s, m/s"),
+            Output("upper", ("nv",), "rad/s, m/s"),
+        ),
+        task_qp,
+        STATE,
+        options=("tasks",),
+    ),
     "task_bias": Quantity(
         (Q, V),
-        (Output("bias", (_components,), "m/s^2, rad/s^2"),),
+        (
+            Output("bias", (_components,), "m/s^2, rad/s^2"),
+            Output("rate", (_components,), "m/s, rad/s"),
+        ),
         task_bias,
         STATE,
         options=("tasks",),

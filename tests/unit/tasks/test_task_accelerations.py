@@ -20,7 +20,8 @@ def test_biases_are_rates_of_jacobians(kind, base):
     f, target, h = robot.function("task_rows", tasks=task), np.ravel(task.target), 1e-5
     ahead, behind = (f(robot.integrate(q, s * h * v), target)[1] for s in (1, -1))
     expected = (ahead - behind) @ v / (2 * h)
-    bias = robot.function("task_bias", tasks=task)(q, v)
+    bias, rate = robot.function("task_bias", tasks=task)(q, v)
+    np.testing.assert_allclose(rate, f(q, target)[1] @ v, atol=1e-9)
     np.testing.assert_allclose(bias, expected, atol=1e-6 * max(1, np.abs(expected).max()))
 
 

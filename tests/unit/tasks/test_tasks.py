@@ -331,3 +331,63 @@ def test_arguments_are_checked():
         robot.inverse_kinematics({"flange": np.eye(4)}, tasks=task)
     with pytest.raises(rd.SettingsError, match="momentum"):
         robot.inverse_kinematics(tasks=rd.Task(np.zeros(6), quantity="momentum"))
+
+
+def _turntable(q, t):
+    c, s = rd.cos(3.0 * t), rd.sin(3.0 * t)
+    return [[c, -s, 0, q[0] * c], [s, c, 0, q[0] * s], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+
+def test_what_moves_with_time_is_made_up_for():
+    """A slide on a table that turns by itself, and an arm on it."""
+    robot = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, _turntable)})
+    q, t, h = np.array([0.4, 0.9]), 0.3, 1e-4
+    now = robot.at(t)
+    for task in (
+        rd.Task(now.frame_pose(q, "tip")[:3, 3] + [0.01, 0, 0.02], frame="tip", components=(0, 2)),
+        rd.Task(now.center_of_mass(q) + 0.01, quantity="center_of_mass", components=(2, 0)),
+        rd.Task(now.frame_pose(q, "tip")[:3, :3], frame="tip", components=(1,)),
+    ):
+        v = now.velocity_for(task, q, dt=0.1, limits=False, damping=1e-12)
+        f, target = robot.function("task_rows", tasks=task), np.ravel(task.target)
+        ahead, behind = (f(robot.integrate(q, s * v), target, t + s)[0] for s in (h, -h))
+        np.testing.assert_allclose((ahead - behind) / (2 * h), -f(q, target, t)[0] / 0.1, atol=1e-5)
+    wish = rd.Task([0.5, 0.6], quantity="posture")
+    assert now.inverse_kinematics(tasks=wish, q0=q).converged
+
+
+@pytest.mark.parametrize("quantity", ["frame", "center_of_mass", "momentum"])
+def test_accelerations_know_what_moves_with_time(quantity):
+    robot = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, _turntable)})
+    q, v, t, h = np.array([0.4, 0.9]), np.array([0.3, -0.2]), 0.3, 1e-4
+    if quantity == "frame":
+        task = rd.Task(np.zeros(3), frame="tip")
+    else:
+        task = rd.Task(np.zeros(3 if quantity[0] == "c" else 6), quantity=quantity)
+    f = robot.function("task_bias", tasks=task)
+    ahead, behind = (f(robot.integrate(q, s * v), v, t + s)[1] for s in (h, -h))
+    np.testing.assert_allclose(f(q, v, t)[0], (ahead - behind) / (2 * h), atol=1e-5)
+    if quantity == "momentum":
+        expected = robot.at(t).momentum(q, v)
+    else:
+        moved = [(robot.at(t + s), robot.integrate(q, s * v)) for s in (h, -h)]
+        if quantity == "frame":
+            ahead, behind = (x.frame_pose(p, "tip")[:3, 3] for x, p in moved)
+        else:
+            ahead, behind = (x.center_of_mass(p) for x, p in moved)
+        expected = (ahead - behind) / (2 * h)
+    np.testing.assert_allclose(f(q, v, t)[1], expected, atol=1e-6)
+
+
+def test_a_linkage_that_moves_with_time_stays_closed():
+    name = rd.load("delta").actuated_joints[0]
+    clock = rd.Constraint("clock", lambda q, t: q[0] - 0.3 * rd.sin(2.0 * t), name)
+    robot = rd.load("delta", constraints=[clock]).at(0.1)
+    q = robot.assemble()
+    task = rd.Task(robot.frame_pose(q, "platform")[:3, 3], frame="platform")
+    v = robot.velocity_for(task, q, dt=0.1)
+    opened = robot.loop_jacobian(q) @ v + robot.loop_velocity_offset(q)
+    np.testing.assert_allclose(opened, 0.0, atol=1e-12)
+    assert robot.velocity_for(task, q, dt=0.1)[robot.joints[name].v][0] == pytest.approx(
+        0.6 * np.cos(0.2)
+    )
