@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Coupling, Joint, Loop
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
-from robodyn.equations.loops.frame_kinds import FRAME_KINDS, FUNCTION
+from robodyn.equations.loops.frame_functions import FRAME_KINDS, FUNCTION
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.frames import placement, with_parallel_axis
 from robodyn.errors import TopologyError

@@ -1,12 +1,16 @@
-"""Functions of the motion of one frame seen from another, as rows of a constraint.
+"""Constraints between two frames: their kinds, and functions of the motion of B seen from A.
 
 Their coordinates are the position of B in A and the rotation matrix by rows; their speeds the
 velocity of the origin of B and the angular velocity, in the axes of A.
+
+The point of a kind is the origin of frame B; line, plane and axis are z of frame A, and the plane
+``z = 0`` of A; the axis in B is z of B.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,7 +21,18 @@ from robodyn.equations.loops.constraint_functions import (
     depends_on,
     program,
 )
-from robodyn.joints.common.cut import Cut, RelativeMotion
+from robodyn.joints import distance, helical
+from robodyn.joints.common.cut import (
+    Cut,
+    RelativeMotion,
+    aligned,
+    along,
+    parallel,
+    position,
+    product_row,
+)
+from robodyn.joints.common.gap import axis_gap, rotation_gap
+from robodyn.joints.common.kind import JointKind
 from robodyn.joints.joint_map import JointMap
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
@@ -26,7 +41,7 @@ from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
 #: ``X_AB, v, w, t -> rows``: velocities of B seen from A, in the axes of A.
 FrameFunction = Callable[[Placement, Vec3, Vec3, Number], list[Number]]
@@ -126,3 +141,35 @@ def _rows(given: ConstraintFunctions, m: RelativeMotion) -> list[Row]:
         rate = bias[k] + force.dot(m.dv) + moment.dot(m.dw)
         rows.append(Row(values[k], columns, rate, offsets[k]))
     return rows
+
+
+def _kind(name: str, freedoms: int, cut: Cut) -> tuple[str, JointKind]:
+    return name, JointKind(name, nq=0, nv=freedoms, in_files=False, cut=cut)
+
+
+def _screw() -> Cut:
+    cut = helical.KIND.cut
+    assert cut is not None
+    return Cut(rows=cut.rows, gap=cut.gap)
+
+
+#: Name -> kind.
+FRAME_KINDS: Mapping[str, JointKind] = MappingProxyType(
+    dict(
+        (
+            _kind("point_on_line", 4, Cut(rows=lambda m, _: [along(m, EX), along(m, EY)])),
+            _kind("point_on_plane", 5, Cut(rows=lambda m, _: [along(m, EZ)])),
+            ("distance", distance.KIND),
+            _kind("parallel", 4, Cut(rows=lambda m, _: parallel(m), gap=lambda m, _: axis_gap(m))),
+            _kind("perpendicular", 5, Cut(rows=lambda m, _: [product_row(m, EZ, EZ)])),
+            _kind("translation", 3, Cut(rows=lambda m, _: position(m), vector=True)),
+            _kind(
+                "rotation", 3, Cut(rows=lambda m, _: aligned(m), gap=lambda m, _: rotation_gap(m))
+            ),
+            _kind("screw", 1, _screw()),
+        )
+    )
+)
+
+#: The kind of constraints given as a function.
+FUNCTION = JointKind("function", nq=0, nv=0, in_files=False)

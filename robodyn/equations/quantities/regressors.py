@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from robodyn.description import Joint
 from robodyn.equations.forces.between_links import generalised
-from robodyn.equations.forces.motor_friction import motor_friction_forces
+from robodyn.equations.forces.drives import motor_friction_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body

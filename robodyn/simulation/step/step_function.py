@@ -21,8 +21,7 @@ from robodyn.simulation.control.closed_loop import function_of_state, numbered
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.driven_joints import DrivenPlaces, driven_places
 from robodyn.simulation.loads.loads import BASE, StepFunctions, functions_that_move
-from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
-from robodyn.simulation.step.operations.step import step
+from robodyn.simulation.step.operations.step import Duration, Instant, instants_of, step, with_end
 from robodyn.simulation.step.operations.symbolic import SymbolicInputs, SymbolicOperations
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline

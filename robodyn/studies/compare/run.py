@@ -29,8 +29,7 @@ from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.simulate import rollout, simulate
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.trajectory import Trajectory
-from robodyn.studies.compare.comparison import Comparison
-from robodyn.studies.compare.loops import Loops
+from robodyn.studies.compare.comparison import Comparison, Loops
 from robodyn.studies.compare.measures import measured
 from robodyn.studies.compare.task import PoseOfTime, motors_of, of_all_joints, starts_of, task_of
 from robodyn.studies.sweep.run import sweep

@@ -16,10 +16,9 @@ from robodyn.caller import warn
 from robodyn.errors import MissingExtraError, ShapeError, SweepWarning, UnknownNameError
 from robodyn.files import as_path
 from robodyn.html_tables import html_table
-from robodyn.studies.sweep.merging import merged
 from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.rows import RowResult
-from robodyn.studies.sweep.store import SAVED, Coords, StoredSweep, read, written
+from robodyn.studies.sweep.store import SAVED, Coords, StoredSweep, merged, read, written
 
 
 def _part(value: Any, index: tuple[int, ...]) -> Any:

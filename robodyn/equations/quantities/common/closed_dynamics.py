@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from robodyn.equations.elimination import constrained, partition, singularity
-from robodyn.equations.elimination.constrained import FreeSystem
-from robodyn.equations.elimination.least_norm import least_norm
+from robodyn.equations.elimination.constrained import FreeSystem, least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import long_linkages
 from robodyn.equations.quantities.common.lossy_gears import (

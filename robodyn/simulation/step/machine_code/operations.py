@@ -14,8 +14,7 @@ from robodyn.codegen.llvm.builder.values import Number
 from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.step.machine_code.block import Block, Given
 from robodyn.simulation.step.machine_code.variant import StepVariant
-from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, Instant, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
 #: Corrections of position and velocity, and gaps.

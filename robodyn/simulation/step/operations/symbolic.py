@@ -12,8 +12,7 @@ from robodyn.codegen import Function
 from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.loads.driven_joints import DrivenPlaces
 from robodyn.simulation.loads.loads import StepFunctions
-from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import Correct, close_loops
+from robodyn.simulation.step.operations.step import Correct, Instant, close_loops
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.symbol_arrays import symbol_array
