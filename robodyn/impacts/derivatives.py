@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.impacts.contact import Contact, unit_direction
+from robodyn.impacts.contact import Contact, MovingPoint, unit_direction
 from robodyn.impacts.friction import FrictionSlopes, coefficient
 from robodyn.impacts.impact_dynamics import ImpactDynamics
 from robodyn.impacts.one_hit import checked_restitution, solved
-from robodyn.impacts.partners import MovingPoint
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ImpactDerivatives
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.equations.quantities.common.sliding import Sliding
+from robodyn.equations.quantities.common.hit import Sliding
 from robodyn.errors import ImpactError, SettingsError
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FRICTION_ROUNDING, MOBILITY_ZERO

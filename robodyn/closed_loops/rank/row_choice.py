@@ -19,7 +19,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
 from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.equations.elimination.constrained import RowGroup
-from robodyn.equations.elimination.elimination_order import FEW
+from robodyn.equations.elimination.elimination import FEW
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 

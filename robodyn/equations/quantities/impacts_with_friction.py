@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from functools import cached_property
 
-from robodyn.equations.quantities.common.hit import AXES, Hit, unit_direction
+from robodyn.equations.quantities.common.hit import AXES, Hit, Sliding, unit_direction
 from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
-from robodyn.equations.quantities.common.sliding import Sliding
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import guarded_row
 from robodyn.equations.quantities.impacts import AFTER, CONTACT, GIVEN, IMPACT, OF_HIT

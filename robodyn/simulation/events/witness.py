@@ -18,9 +18,9 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import shown
 from robodyn.errors import ShapeError
 from robodyn.quick_dataclass import dataclass
-from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.event import Action, Event, EventFunction, State
 from robodyn.tolerances import SAME_TIME
 
@@ -219,7 +219,7 @@ def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray)
         return value
     except (TypeError, ValueError):
         raise ShapeError(
-            f"an event returned {shown_briefly(given)} at t = {t:.6g} s, expected a number",
+            f"an event returned {shown(given)} at t = {t:.6g} s, expected a number",
             name="events",
             given=given,
         ) from None

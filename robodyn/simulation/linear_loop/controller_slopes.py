@@ -21,13 +21,17 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import numbered
 from robodyn.simulation.control.compile_controller import compile_controller
-from robodyn.simulation.control.compiled_controller import Code, CompiledController
+from robodyn.simulation.control.compiled_controller import (
+    Code,
+    CompiledController,
+    StateLayout,
+    layout_of,
+)
 from robodyn.simulation.control.controller import (
     ControllerSample,
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.state_layout import StateLayout, layout_of
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program

@@ -18,16 +18,14 @@ from robodyn.equations.elimination.articulated_loops import (
     EliminationOrder,
     LoopRow,
 )
-from robodyn.equations.elimination.elimination_order import TRIED, as_soon_as_possible
+from robodyn.equations.elimination.elimination import TRIED, as_soon_as_possible
 from robodyn.equations.elimination.singularity import Probe
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import articulated_body
-from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.newton_euler import inverse_dynamics
-from robodyn.equations.tree.rotor_forces import armature_forces
+from robodyn.equations.tree.newton_euler import armature_forces, body_motions, inverse_dynamics
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.spatial import ArticulatedInertia, Placement, Wrench
