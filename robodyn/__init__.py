@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         identify as identify,
         identify_payload as identify_payload,
     )
-    from robodyn.impacts.partners import PointMass as PointMass, RobotPoint as RobotPoint
+    from robodyn.impacts.contact import PointMass as PointMass, RobotPoint as RobotPoint
     from robodyn.impacts.several_hits import Hit as Hit
     from robodyn.joints.joint_map import JointMap as JointMap
     from robodyn.loading import from_dh as from_dh, load as load, robots as robots
@@ -187,7 +187,7 @@ _HOMES = {
     "robodyn.identification": (
         "Excitation Identified Measurements Payload excitation identify identify_payload"
     ),
-    "robodyn.impacts.partners": "PointMass RobotPoint",
+    "robodyn.impacts.contact": "PointMass RobotPoint",
     "robodyn.impacts.several_hits": "Hit",
     "robodyn.joints.joint_map": "JointMap",
     "robodyn.loading": "from_dh load robots",

@@ -47,9 +47,8 @@ from robodyn.model.changes.parameter_rows import (
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
-from robodyn.parts.following_positions import FollowingPositions
+from robodyn.parts.configuration_space import ConfigurationSpace, FollowingPositions
+from robodyn.parts.driven import DynamicsDerivatives
 from robodyn.parts.joint_loads import JointForces, MotorLoads
 from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.parts.measurements import SensorReadings

@@ -1,10 +1,10 @@
-"""A line on the terminal that says what is done, where it takes more than a second."""
+"""Progress on the terminal: a bar, or a line that says what takes more than a second."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 #: Time [s] after which the line is shown.
@@ -60,3 +60,24 @@ def _write(text: str) -> None:
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):  # a terminal that has gone is no reason to fail
         pass
+
+
+#: Called with the finished part, 0 to 1.
+Progress = Callable[[float], None]
+
+#: Characters of a bar.
+WIDTH = 40
+
+
+def reporter(progress: Progress | bool | None) -> Progress:
+    """The function of ``progress=``, a bar for ``True``, else a function that does nothing."""
+    if callable(progress):
+        return progress
+    return bar if progress and _is_terminal() else lambda part: None
+
+
+def bar(part: float) -> None:
+    """Draw a bar on standard error, over the one before; a full one ends the line."""
+    filled = round(WIDTH * part)
+    text = f"\r  [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %"
+    print(text, end="\n" if part >= 1.0 else "", file=sys.stderr, flush=True)

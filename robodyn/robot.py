@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from robodyn.closed_loops.solvers import RankAnalysis
     from robodyn.description.denavit_hartenberg import DHTable
     from robodyn.force_elements.force_law import ForceLaw
+    from robodyn.impacts.contact import PointMass, RobotPoint
     from robodyn.impacts.impact_dynamics import ImpactDynamics
-    from robodyn.impacts.partners import PointMass, RobotPoint
     from robodyn.impacts.several_hits import Hit
     from robodyn.minimal.reduced import ReducedRobot
     from robodyn.results import (
@@ -3250,8 +3250,8 @@ class Robot:
         >>> bool(abs(hit.energy_loss - lost) < 1e-12)
         True
         """
+        from robodyn.impacts.contact import RobotPoint
         from robodyn.impacts.one_hit import hit
-        from robodyn.impacts.partners import RobotPoint
 
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
@@ -3312,8 +3312,8 @@ class Robot:
         >>> bool(abs(d.by_v @ v - d.v).max() < 1e-12)  # the speeds afterwards are linear in v
         True
         """
+        from robodyn.impacts.contact import RobotPoint
         from robodyn.impacts.derivatives import impact_derivatives
-        from robodyn.impacts.partners import RobotPoint
 
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
@@ -3387,7 +3387,7 @@ class Robot:
         >>> bool(abs(hit.v).max() < 1e-12), bool((hit.impulse[:, 0] > 0).all())
         (True, True)
         """
-        from robodyn.impacts.partners import RobotPoint
+        from robodyn.impacts.contact import RobotPoint
         from robodyn.impacts.several_hits import simultaneous_impacts
 
         for hit in hits if isinstance(hits, Sequence) else ():

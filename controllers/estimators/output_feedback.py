@@ -10,18 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ActuationError, Robot, SettingsError, ShapeError
+from robodyn import ActuationError, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import named
+from robodyn.arrays import mismatch, named
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State, nested_controllers
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
-from ..support.gains import reduce_by_fields, state_of
+from ..support.gains import quanta, reduce_by_fields, rounded, state_of
 from ..support.plant import motor_speeds
-from ..support.rounding import quanta, rounded
 from ..support.symbols import as_numbers
 from ..wrappers import wrapping
 from .readings import Readings
@@ -103,12 +102,7 @@ class OutputFeedback:
         check_fields(self)
         object.__setattr__(self, "robot", wrapping.wrapped(self.law, self.robot))
         if not hasattr(self.estimator, "in_loop"):
-            raise ShapeError(
-                f"estimator is {self.estimator!r}, expected a KalmanFilter or an "
-                "ExtendedKalmanFilter",
-                name="estimator",
-                given=self.estimator,
-            )
+            raise mismatch("estimator", self.estimator, "a KalmanFilter or an ExtendedKalmanFilter")
         for own in nested_controllers(self.law):
             if hasattr(own, "for_motion"):
                 raise SettingsError(

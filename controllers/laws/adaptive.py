@@ -17,7 +17,7 @@ from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
 
 from ..support.gains import gain, real, reduce_by_fields
-from ..support.motor_space import motor_space
+from ..support.motor_torques import motor_space
 from ..support.plant import base_path, motor_speeds
 from ..support.symbols import base_at, times
 from ..wrappers.wrapping import first_forces

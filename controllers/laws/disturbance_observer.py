@@ -16,7 +16,7 @@ from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import gain, reduce_by_fields, state_of
-from ..support.motor_space import joint_space, motor_space
+from ..support.motor_torques import joint_space, motor_space
 from ..support.plant import Base, base_path, motor_mask, motor_speeds
 from ..support.symbols import base_at, times
 from ..wrappers import wrapping

@@ -17,8 +17,13 @@ from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
 from ..support import plant
 from ..support.gains import checked_call, gain, reduce_by_fields, state_of
-from ..support.motor_space import Coriolis, motor_coriolis, motor_space
-from ..support.motor_torques import MotorTorques, motor_torques
+from ..support.motor_torques import (
+    Coriolis,
+    MotorTorques,
+    motor_coriolis,
+    motor_space,
+    motor_torques,
+)
 from ..support.symbols import base_at, reference_at
 
 

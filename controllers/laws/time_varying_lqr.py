@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.arrays import mismatch
 from robodyn.literals import IntegratorName
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.driven_joints import PathOfTime
@@ -208,9 +209,7 @@ class TimeVaryingLQR:
 def _check(robot: Robot, run: Trajectory) -> None:
     own = step_jacobian.robot_of_steps(run)
     if (own.nq, own.nv) != (robot.nq, robot.nv) or run.q.ndim != 2 or len(run.t) < 2:
-        raise ShapeError(
-            f"run is {run!r}, expected one motion of {robot.name!r}, of a step or more", name="run"
-        )
+        raise mismatch("run", run, f"one motion of {robot.name!r}, of a step or more")
     acting = [*motor_speeds(robot), *run.driven]
     others = np.abs(np.delete(run.tau[:-1], acting, axis=-1))
     if others.any():

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import named
+from robodyn.arrays import mismatch, named
 from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
 
 from .symbols import times
@@ -44,11 +44,8 @@ def components(given: Any) -> list[int]:
     rows = list(named("components", given, "numbers of components 0 to 5"))
     valid = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in rows)
     if not valid or not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
-        raise ShapeError(
-            f"components is {given!r}, expected some of 0 to 5, each once: linear x, y, z, "
-            "angular x, y, z",
-            name="components",
-            given=given,
+        raise mismatch(
+            "components", given, "some of 0 to 5, each once: linear x, y, z, angular x, y, z"
         )
     return rows
 

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers
+from robodyn.arrays import number, numbers, wrong_shape
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.actuated_speeds import at_all_joints, coordinates_of_motors
-from robodyn.symbolic.scalar import Scalar, SymbolArray
+from robodyn.symbolic.scalar import Scalar, SymbolArray, floor
 from robodyn.tolerances import EIGENVALUE_ZERO
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -211,12 +211,8 @@ def weights(
     """
     given = np.asarray(value, float)
     if given.shape not in ((), (size,), (size, size)):
-        raise ShapeError(
-            f"{name} has shape {given.shape}, expected a number, ({size},) or "
-            f"({size}, {size}): {of}",
-            name=name,
-            given=given.shape,
-            expected=(size, size),
+        raise wrong_shape(
+            name, given.shape, f"a number, ({size},) or ({size}, {size}): {of}", (size, size)
         )
     full = np.array(given) if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))
     if not np.isfinite(full).all() or not np.allclose(full, full.T, rtol=1e-10, atol=0.0):
@@ -271,3 +267,33 @@ def reduce_by_fields(controller: Any) -> tuple[type, tuple[Any, ...]]:
     """
     given = (getattr(controller, field.name) for field in fields(controller) if field.init)
     return type(controller), tuple(given)
+
+
+def quanta(value: ArrayLike) -> FloatArray:
+    """Quanta of an argument ``quantum``: one, or one for each number; zero: no rounding.
+
+    Raises
+    ------
+    ShapeError
+    """
+    expected = "a finite number >= 0, or one for each number"
+    return real("quantum", value, expected, lambda x: (x >= 0.0) & (x < np.inf) & (x.ndim < 2))
+
+
+def rounded(x: FloatArray, quantum: FloatArray) -> FloatArray:
+    """The nearest multiples, shape (..., n), of numbers or symbols.
+
+    Raises
+    ------
+    ShapeError
+        If there are other numbers of quanta.
+    """
+    if not quantum.any():
+        return x
+    n = x.shape[-1]
+    if quantum.shape not in ((), (1,), (n,)):
+        raise wrong_shape("quantum", quantum.shape, f"one number or {n}", (n,))
+    each, found = np.broadcast_to(quantum, (n,)), np.array(x)
+    at = np.flatnonzero(each)
+    found[..., at] = floor(x[..., at] / each[at] + 0.5) * each[at]
+    return found

@@ -21,7 +21,7 @@ from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of, mobility, rotation_error
 from .gains import gain, state_of
-from .motor_space import MotorSpace, motor_space
+from .motor_torques import MotorSpace, motor_space
 from .plant import base_path, motor_error, motor_speeds
 from .symbols import at_speeds, base_at, is_symbolic, reference_at, times
 

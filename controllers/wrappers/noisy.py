@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.arrays import wrong_shape
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 from robodyn.tolerances import SAME_NOISE
@@ -119,11 +120,8 @@ class Noisy:
         for name in ("position", "velocity"):
             shape = np.shape(getattr(self, name))
             if shape not in ((), (1,), v.shape[-1:]):
-                raise ShapeError(
-                    f"{name} has shape {shape}, expected one standard deviation or {v.shape[-1]}",
-                    name=name,
-                    given=shape,
-                    expected=v.shape[-1:],
+                raise wrong_shape(
+                    name, shape, f"one standard deviation or {v.shape[-1]}", v.shape[-1:]
                 )
         counter = [round(t / SAME_NOISE) % 2**64, 0, 0, 0]
         bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))

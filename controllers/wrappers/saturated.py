@@ -16,8 +16,7 @@ from robodyn.simulation.control.controller import INNER, State
 from robodyn.simulation.limits import bounds
 from robodyn.symbolic.scalar import clip
 
-from ..support.gains import real
-from ..support.rounding import quanta, rounded
+from ..support.gains import quanta, real, rounded
 from ..support.symbols import is_symbolic
 from ..wrappers import wrapping
 

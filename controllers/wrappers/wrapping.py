@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
+from robodyn.arrays import expect, wrong_shape
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control import callbacks
@@ -74,12 +74,7 @@ def fitting(name: str, given: FloatArray, nv: int) -> FloatArray:
         If there are others.
     """
     if given.shape not in ((), (1,), (nv,)):
-        raise ShapeError(
-            f"{name} has shape {given.shape}, expected one number or {nv}, one a speed",
-            name=name,
-            given=given.shape,
-            expected=(nv,),
-        )
+        raise wrong_shape(name, given.shape, f"one number or {nv}, one a speed", (nv,))
     return given
 
 

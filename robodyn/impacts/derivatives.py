@@ -9,9 +9,8 @@ With the mobility ``A = f X`` of the points along the axes ``f`` of impulses, an
 in which ``dX p`` is how accelerations at rest change under the forces ``f^T p``; with the inertial
 parameters, ``dX p = -M^-1 dM (v+ - v)``. Where joints are driven, whose speeds do not jump,
 ``M^-1`` is the inverse for the other speeds, with zeros beside it. With friction, ``dp`` is that of
-`friction_slopes`. This is what a hybrid system
-needs to linearise a motion with impacts: the state before the hit to that after it, at the same
-instant.
+`robodyn.impacts.friction.FrictionSlopes`. This is what a hybrid system needs to linearise a motion
+with impacts: the state before the hit to that after it, at the same instant.
 """
 
 from __future__ import annotations
@@ -24,12 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.impacts.contact import Contact, unit_direction
-from robodyn.impacts.friction import coefficient
-from robodyn.impacts.friction_slopes import FrictionSlopes
+from robodyn.impacts.contact import Contact, MovingPoint, unit_direction
+from robodyn.impacts.friction import FrictionSlopes, coefficient
 from robodyn.impacts.impact_dynamics import ImpactDynamics
 from robodyn.impacts.one_hit import checked_restitution, solved
-from robodyn.impacts.partners import MovingPoint
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ImpactDerivatives
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, finite, one_name, shaped, together
+from robodyn.arrays import by_name, finite, mismatch, one_name, shaped, together
 from robodyn.description.wrench import PointOfLink
-from robodyn.errors import ShapeError
 from robodyn.evaluator import Wrenches
+from robodyn.impacts.contact import World, refuse_overflow
 from robodyn.impacts.impact_dynamics import ImpactDynamics, Places
-from robodyn.impacts.partners import World, refuse_overflow
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, ImpactTensors, JointWrenches
 
@@ -117,11 +116,7 @@ def _place(other: Any) -> tuple[str, ArrayLike]:
     match other:
         case (str() as link, point):
             return link, point
-    raise ShapeError(
-        f"other is {other!r}, expected (link, point): where the impulse acts",
-        name="other",
-        given=other,
-    )
+    raise mismatch("other", other, "(link, point): where the impulse acts")
 
 
 def _columns(

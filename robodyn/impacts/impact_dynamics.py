@@ -17,22 +17,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
+from robodyn.arrays import checked, finite, mismatch, named_alone, one_name, shaped, together
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.errors import ImpactError, ShapeError
+from robodyn.errors import ImpactError
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.impacts.contact import Contact, ContactPoint, contact_point
-from robodyn.impacts.cut_joints import Pushes, pushes_in
-from robodyn.impacts.partners import (
+from robodyn.impacts.contact import (
+    Contact,
+    ContactPoint,
     MovingPoint,
     Partner,
     PointMass,
     RobotPoint,
     World,
+    contact_point,
     refuse_overflow,
 )
+from robodyn.impacts.cut_joints import Pushes, pushes_in
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import assign_roles, speed_indices, speed_names
@@ -416,12 +418,11 @@ class ImpactDynamics:
             case (str() as link, _):
                 self._refuse_one_body(place[0], link)
                 return (place, against), World()
-        raise ShapeError(
-            f"against is {against!r}, expected None (the immovable world), (link, point) of the "
-            "same robot, robodyn.PointMass(mass, velocity) or robodyn.RobotPoint(robot, q, v, "
-            "link, point)",
-            name="against",
-            given=against,
+        raise mismatch(
+            "against",
+            against,
+            "None (the immovable world), (link, point) of the same robot, "
+            "robodyn.PointMass(mass, velocity) or robodyn.RobotPoint(robot, q, v, link, point)",
         )
 
     def _refuse_one_body(self, link: str, other: str) -> None:

@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.errors import SettingsError
-from robodyn.impacts.contact import Contact, ContactPoint, unit_direction
+from robodyn.impacts.contact import (
+    Contact,
+    ContactPoint,
+    MovingPoint,
+    Partner,
+    RobotPoint,
+    World,
+    unit_direction,
+)
 from robodyn.impacts.friction import Friction, check_energy, coefficient, with_friction
 from robodyn.impacts.impact_dynamics import ImpactDynamics, Places, each_axis
-from robodyn.impacts.partners import MovingPoint, Partner, RobotPoint, World
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 

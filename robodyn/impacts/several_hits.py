@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array
+from robodyn.arrays import mismatch
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.impacts.complementarity import rebounds
-from robodyn.impacts.contact import ContactPoint, unit_direction
+from robodyn.impacts.contact import ContactPoint, Partner, unit_direction
 from robodyn.impacts.impact_dynamics import ImpactDynamics, copied
 from robodyn.impacts.one_hit import checked_restitution, on_links
-from robodyn.impacts.partners import Partner
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact
 from robodyn.tolerances import APPROACH_SPEED_ZERO
@@ -117,11 +117,7 @@ def _check(hits: Sequence[Hit]) -> None:
     """Refuse what is no hits, and bodies that take part in several."""
     known = isinstance(hits, Sequence) and len(hits) and all(isinstance(x, Hit) for x in hits)
     if not known:
-        raise ShapeError(
-            f"hits is {hits!r}, expected a list of robodyn.Hit(link, point, direction)",
-            name="hits",
-            given=hits,
-        )
+        raise mismatch("hits", hits, "a list of robodyn.Hit(link, point, direction)")
     others: list[Any] = [getattr(hit.against, "robot", hit.against) for hit in hits]
     for k, other in enumerate(others):
         if other is not None and not isinstance(other, tuple):

@@ -28,7 +28,7 @@ from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.motion.functions import as_state_function
 from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
+from robodyn.parts.driven import DynamicsDerivatives
 from robodyn.quick_dataclass import dataclass
 
 #: External wrenches as a function of ``(t, q, v)``, or of ``t``.

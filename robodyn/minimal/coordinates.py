@@ -15,8 +15,7 @@ from robodyn.equations.mechanism.bodies import Body
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_open_linkages
-from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.following_positions import FollowingPositions
+from robodyn.parts.configuration_space import ConfigurationSpace, FollowingPositions
 from robodyn.parts.joint_positions import TreeJointPositions
 
 

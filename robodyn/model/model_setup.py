@@ -12,10 +12,10 @@ from robodyn.description.coupled_motors import motor_ratios
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.followers import mimics_as_followers
 from robodyn.description.graph_check import find_root
-from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
+from robodyn.equations.closed_form.linkage import ExplicitLinkage
+from robodyn.equations.forces.drives import MotorFriction
 from robodyn.equations.forces.gear_losses import GearLoss
-from robodyn.equations.forces.motor_friction import MotorFriction
-from robodyn.equations.loops.closing import closure, coupled, frame_closure
+from robodyn.equations.loops.closure_rows import closure, coupled, frame_closure
 from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.frame_constraint import TracedFrameConstraint
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build

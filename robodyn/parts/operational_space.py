@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named
-from robodyn.errors import SettingsError, ShapeError, SingularError
+from robodyn.arrays import mismatch, named
+from robodyn.errors import SettingsError, SingularError
 from robodyn.evaluator import Evaluator, Request
 from robodyn.literals import Axes
 from robodyn.model.model import Model
@@ -78,10 +78,9 @@ class OperationalSpace:
             )
         rows = named("components", components, "numbers of components 0 to 5")
         if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
-            raise ShapeError(
-                f"components is {components!r}, expected some of 0 to 5, each once: linear x, y, "
-                "z, angular x, y, z",
-                name="components",
-                given=components,
+            raise mismatch(
+                "components",
+                components,
+                "some of 0 to 5, each once: linear x, y, z, angular x, y, z",
             )
         return rows

@@ -14,6 +14,7 @@ from robodyn.arrays import by_name, named, named_alone
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.literals import FrictionChoice, IntegratorName, LimitsChoice
+from robodyn.progress import Progress, reporter
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import warn_of_passage
 from robodyn.simulation.control.callbacks import check_controller
@@ -34,7 +35,6 @@ from robodyn.simulation.motion.broken_motions import attaching_trajectory
 from robodyn.simulation.motion.loop import Motion
 from robodyn.simulation.motion.mode import Mode
 from robodyn.simulation.motion.options import MotionOptions
-from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.simulate_each import simulate_each
 from robodyn.simulation.motion.zero_order_hold import (
     explaining_unstable_hold,

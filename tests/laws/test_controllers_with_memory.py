@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.controllers.support.motor_space import motor_space
+from robodyn.controllers.support.motor_torques import motor_space
 from robodyn.controllers.support.plant import motor_speeds
 from robodyn.simulation import ControllerSample
 

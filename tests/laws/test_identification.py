@@ -17,11 +17,11 @@ from robodyn.errors import (
     ShapeError,
     UnknownNameError,
 )
-from robodyn.identification.bodies.consistent import nearest_possible
-from robodyn.identification.bodies.pseudo_inertia import (
+from robodyn.identification.bodies.consistent import (
     ball,
     matrix,
     moved,
+    nearest_possible,
     possible,
     ten,
     thickened,

@@ -9,7 +9,6 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import Loop, Pose
-from robodyn.equations.elimination import loop_order
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import long_linkages
 from robodyn.equations.quantities.common.tracer import Tracer
@@ -48,7 +47,7 @@ def random_linkage(rng):
     return Robot(dataclasses.replace(mechanism, loops=tuple(loops)), Settings())
 
 
-@pytest.mark.parametrize("waiting", [loop_order.WAITING, -1])
+@pytest.mark.parametrize("waiting", [long_linkages.WAITING, -1])
 @pytest.mark.parametrize("controlled", [(), (0, 7, 12, 30)])
 @pytest.mark.parametrize("seed", range(4))
 def test_they_solve_the_same_equations(seed, controlled, waiting, monkeypatch):
@@ -56,7 +55,7 @@ def test_they_solve_the_same_equations(seed, controlled, waiting, monkeypatch):
 
     With rows at the bodies that carry their loops, and as soon as they have a pivot.
     """
-    monkeypatch.setattr(loop_order, "WAITING", waiting)
+    monkeypatch.setattr(long_linkages, "WAITING", waiting)
     rng = np.random.default_rng(seed)
     setup, mask = random_linkage(rng)._model.setup, frozenset(controlled)
     nv = setup.model.nv

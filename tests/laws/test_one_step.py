@@ -16,8 +16,8 @@ from robodyn.simulation.loads.arguments import base_path
 from robodyn.simulation.loads.driven_joints import driven_joints
 from robodyn.simulation.loads.loads import BASE, Loads, loads_on
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
-from robodyn.simulation.step.operations.instants import instants_of, with_end
 from robodyn.simulation.step.operations.numeric import NumericOperations
+from robodyn.simulation.step.operations.step import instants_of, with_end
 from robodyn.simulation.step.stepper import Stepper
 
 #: Length of the step [s]: so long that loops drift apart and are closed anew.

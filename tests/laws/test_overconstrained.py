@@ -18,8 +18,7 @@ from support.overconstrained_linkages import RINGS, ring, two_rings
 import robodyn as rd
 from robodyn.closed_loops.rank.analysis import motors_of
 from robodyn.closed_loops.solvers.rank import rank_analysis
-from robodyn.equations.elimination.constrained import accelerations, motor_forces
-from robodyn.equations.elimination.redundant import RowGroup
+from robodyn.equations.elimination.constrained import RowGroup, accelerations, motor_forces
 from robodyn.simulation import Trajectory
 from robodyn.symbolic.constraint_row import Row
 

@@ -5,7 +5,7 @@ FILES = {
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common.quantity import TREE_FORCES, Output, Q, Quantity, V
-from robodyn.equations.tree.kinematics import twists
+from robodyn.equations.tree.newton_euler import twists
 
 
 def joint_momenta(t):

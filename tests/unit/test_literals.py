@@ -8,7 +8,7 @@ import robodyn as rd
 from robodyn import literals
 from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.equations.loops.frame_kinds import FRAME_KINDS
+from robodyn.equations.loops.frame_functions import FRAME_KINDS
 from robodyn.equations.quantities.common.quantity import OnLoops
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.sensor import FUNCTION

@@ -31,8 +31,7 @@ from robodyn.evaluator import Evaluator, Request
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import overflow
-from robodyn.parts.configuration_space import ConfigurationSpace
-from robodyn.parts.following_positions import FollowingPositions
+from robodyn.parts.configuration_space import ConfigurationSpace, FollowingPositions
 from robodyn.parts.postures import TreePostures, one_guess
 from robodyn.results import LoopGap
 from robodyn.tolerances import POSTURE_CLOSED

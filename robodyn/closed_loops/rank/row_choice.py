@@ -3,7 +3,7 @@
 Rows that follow from others in the same way at every posture are dropped. Where dependencies change
 with the posture, as in spatial overconstrained linkages, rows are dropped that follow from the
 others all along a walk through many postures. Where there are not enough of those, some rows stay
-together as a group (`robodyn.equations.elimination.redundant`).
+together as a group (`robodyn.equations.elimination.constrained`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
 from robodyn.closed_loops.solvers.scaling import row_lengths
-from robodyn.equations.elimination.elimination_order import FEW
-from robodyn.equations.elimination.redundant import RowGroup
+from robodyn.equations.elimination.constrained import RowGroup
+from robodyn.equations.elimination.elimination import FEW
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 

@@ -12,12 +12,14 @@ from dataclasses import field
 
 from robodyn.equations.closed_form.folding import Fold
 from robodyn.equations.closed_form.linkage import Freedom, Linkage, Places, Posture
-from robodyn.equations.closed_form.rods import Piece, close_point, close_rod
 from robodyn.equations.closed_form.spatial_chain import (
     Frame,
+    Piece,
     Rates,
     Screw,
     SpatialChain,
+    close_point,
+    close_rod,
     pieces_of,
     screws_of,
 )

@@ -9,8 +9,8 @@ between, while the mass matrix has an element for any two speeds on the same way
 
 Where one body carries many loops, as those of two chains with bars across, their multipliers would
 all wait for it. Each then goes as soon as the joints beyond give it a pivot, in an order that is
-given (`robodyn.equations.elimination.loop_order`). It leaves a mass that the bodies which it joins
-have in common: by it the acceleration of one asks for a wrench on the other.
+given (`robodyn.equations.quantities.common.long_linkages`). It leaves a mass that the bodies which
+it joins have in common: by it the acceleration of one asks for a wrench on the other.
 """
 
 from __future__ import annotations

@@ -3,22 +3,78 @@
 The rows that are used are independent, but for groups of rows at their end whose rank is known.
 Should the rank be lower after all, at a singular posture, the results are not a number, and another
 solver has to be asked.
+
+Rows of loops may depend on one another in a way that changes with the posture. In spatial
+overconstrained linkages no rows may be independent at every posture, though their rank is the same
+everywhere. All rows of such a group are kept. What elimination leaves of the matrix ``K M^-1 K^T``
+for them is a positive semidefinite matrix S of known rank p, and every solution of ``S x = b``
+gives the same accelerations. One that needs no choice of rows follows from the characteristic
+polynomial of ``W S`` (Cayley and Hamilton), with a diagonal W that makes rows in metres and radians
+comparable [Decell 1965]::
+
+    (W S)^p - c_1 (W S)^(p-1) + ... -+ c_p = 0        on the range of W S
+
+For p = 1 it is ``x = W b / trace(W S)``.
+
+Redundant rows leave a choice of multipliers (`least_norm`). Independent rows ``K`` carry what loops
+exert with multipliers ``lam``. Other rows ``D K`` that follow from them can carry a part of it,
+``mu``, and then ``lam - D^T mu`` is left to the first ones. The sum of all squares is least where
+``(I + D D^T) mu = D lam``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from robodyn.equations.elimination import elimination
-from robodyn.equations.elimination.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
+from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot, is_zero
 from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A group of rows at the end of those that are kept, solved together.
+
+    rank: What they add to the rank of the rows before them, at every posture.
+    weights: One a row: about the inverse square of its usual size.
+    """
+
+    rank: int
+    weights: tuple[float, ...]
+
+
+def generalised_inverse(S: Matrix, group: RowGroup, inverse: Callable[[Number], Number]) -> Matrix:
+    """A matrix X with ``S X S = S``.
+
+    S: Symmetric, positive semidefinite, of the group's rank.
+    inverse: Inverse of a number that is positive unless the rank is lower.
+    """
+    w, n = group.weights, range(len(group.weights))
+    WS = [[w[i] * S[i][j] for j in n] for i in n]
+    X: Matrix = [[1.0 if i == j else 0.0 for j in n] for i in n]
+    c = _trace(WS)
+    for k in range(2, group.rank + 1):
+        product = _product(WS, X)
+        X = [[(c if i == j else 0.0) - product[i][j] for j in n] for i in n]
+        c = _trace(_product(WS, X)) * (1.0 / k)
+    factor = inverse(c)
+    return [[X[i][j] * w[j] * factor for j in n] for i in n]
+
+
+def _trace(A: Matrix) -> Number:
+    return sum((row[i] for i, row in enumerate(A)), 0.0)
+
+
+def _product(A: Matrix, B: Matrix) -> Matrix:
+    n = range(len(A))
+    return [[dot(A[i], [B[k][j] for k in n]) for j in n] for i in n]
 
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
@@ -313,3 +369,34 @@ def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
     x = applied(b)
     missing = [value - dot(row, x) for value, row in zip(b, A, strict=True)]
     return [a + c for a, c in zip(x, applied(missing), strict=True)]
+
+
+def least_norm(
+    rows: Sequence[Row], others: Sequence[Row], multipliers: Sequence[Number]
+) -> tuple[list[Number], list[Number]]:
+    """Multipliers of independent rows and of others that follow from them.
+
+    rows: Independent.
+    multipliers: Of ``rows``, which do alone what both do together.
+    """
+    moving = [k for k, row in enumerate(others) if any(row.jacobian.values())]
+    D = [_as_sum(rows, others[k]) for k in moving]
+    square = [[dot(D[i], D[j]) + float(i == j) for j in range(i + 1)] for i in range(len(D))]
+    mu = solve_positive(square, [dot(x, multipliers) for x in D])
+    of_others: list[Number] = [0.0] * len(others)
+    of_rows = list(multipliers)
+    for k, x, weights in zip(moving, mu, D, strict=True):
+        of_others[k] = x
+        of_rows = [lam - w * x for lam, w in zip(of_rows, weights, strict=True)]
+    return of_rows, of_others
+
+
+def _as_sum(rows: Sequence[Row], row: Row) -> list[Number]:
+    """Coefficients of another row in terms of the independent rows."""
+    square = [[_inner(rows[i], rows[j]) for j in range(i + 1)] for i in range(len(rows))]
+    return solve_positive(square, [_inner(x, row) for x in rows])
+
+
+def _inner(a: Row, b: Row) -> Number:
+    common = [k for k in a.jacobian if k in b.jacobian]
+    return dot([a.jacobian[k] for k in common], [b.jacobian[k] for k in common])

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robodyn.equations.elimination.constrained import FreeSystem
-from robodyn.equations.elimination.redundant import RowGroup
+from robodyn.equations.elimination.constrained import FreeSystem, RowGroup
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import Matrix, mass_matrix
 from robodyn.equations.tree.newton_euler import inverse_dynamics

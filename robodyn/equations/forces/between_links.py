@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import placements, twists
+from robodyn.equations.tree.newton_euler import placements, twists
 from robodyn.force_elements.common.link_element import WORLD, LinkElement, PointMotion
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.scalar import Number

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from robodyn.description.wrench import PointOfLink
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import placements
+from robodyn.equations.tree.newton_euler import placements
 from robodyn.symbolic.spatial import Placement, Wrench
 from robodyn.symbolic.vector import Vec3
 

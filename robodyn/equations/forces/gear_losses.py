@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from robodyn.description.drive import WindingCurrent
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.newton_euler import body_motions
 from robodyn.errors import ActuationError
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number, dot, is_zero, maximum, where

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import placements
+from robodyn.equations.tree.newton_euler import placements
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Wrench

@@ -1,6 +1,6 @@
 """Constraints given by their user as functions of coordinates, speeds, time [W 5.183, 5.184].
 
-Traced once; `constraint_functions` has what becomes of the function.
+Traced once; `frame_functions` has what becomes of the function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import mismatch
-from robodyn.equations.loops.constraint_functions import (
+from robodyn.equations.loops.frame_functions import (
     SAMPLES,
     ConstraintFunctions,
     expressions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from robodyn.equations.forces.sliding import Sliding
+from robodyn.equations.forces.drives import Sliding
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve

@@ -17,9 +17,15 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import mismatch, number, one_name
 from robodyn.description.contact import Contact
 from robodyn.description.frame_argument import frame_argument
-from robodyn.equations.loops.constraint_functions import ConstraintFunctions, expressions
-from robodyn.equations.loops.frame_functions import FrameFunction, MovingFrames, traced
-from robodyn.equations.loops.frame_kinds import FRAME_KINDS, FUNCTION
+from robodyn.equations.loops.frame_functions import (
+    FRAME_KINDS,
+    FUNCTION,
+    ConstraintFunctions,
+    FrameFunction,
+    MovingFrames,
+    expressions,
+    traced,
+)
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints.common.cut import CutGeometry, RelativeMotion

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import BaseState, State
-from robodyn.equations.tree.kinematics import accelerations, twists
+from robodyn.equations.tree.newton_euler import accelerations, twists
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3

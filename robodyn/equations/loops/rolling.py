@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import mismatch, number, vector
 from robodyn.equations.loops.frame_constraint import Frame, TracedFrameConstraint, traced_between
-from robodyn.equations.loops.frame_functions import FrameFunction
-from robodyn.equations.loops.frame_kinds import FUNCTION
+from robodyn.equations.loops.frame_functions import FUNCTION, FrameFunction
 from robodyn.errors import ShapeError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.symbolic.scalar import Number, sqrt

@@ -13,8 +13,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
 from robodyn.description.pose import inverse_pose
-from robodyn.equations.closed_form.explicit_linkage import ExplicitLinkage
-from robodyn.equations.closed_form.linkage import Linkage
+from robodyn.equations.closed_form.linkage import ExplicitLinkage, Linkage
 from robodyn.equations.mechanism.frames import choose_frames, vector
 from robodyn.equations.mechanism.lumping import (
     Regrouping,

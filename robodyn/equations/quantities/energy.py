@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from robodyn.equations.forces import between_links, in_joints, laws, planets
-from robodyn.equations.forces.elastic_gears import gear_spring_energy
+from robodyn.equations.forces.drives import gear_spring_energy
 from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.common.tree_dynamics import elastic_forces, passive_forces

@@ -1,4 +1,4 @@
-"""A hit without friction: jumps of speeds under an impulse [W 6.8-6.14]."""
+"""Hits without friction and joints that latch: jumps of speeds [W 6.2, 6.8-6.14]."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn.equations.quantities.common.hit import Hit, Meeting, unit_direction
+from robodyn.equations.quantities.common.closed_dynamics import system_of
+from robodyn.equations.quantities.common.dynamics_derivatives import inertia_derivatives
+from robodyn.equations.quantities.common.hit import Hit, Meeting, if_regular, jumps, unit_direction
 from robodyn.equations.quantities.common.quantity import Input, Output, Q, V
-from robodyn.equations.quantities.common.state_derivatives import inertia_derivatives
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.dynamics import guarded_row
+from robodyn.equations.tree import composite_body
 from robodyn.results import ImpactDerivatives
 from robodyn.symbolic.scalar import Number, Scalar, dot
 
@@ -136,6 +138,30 @@ SLOPES = (
 #: Choices of a hit.
 OF_HIT = ("frame", "other", "against", "controlled")
 
+
+def latch(t: Tracer) -> Results:
+    """Speeds afterwards and the energy lost, where the controlled speeds stop.
+
+    Speeds before are made to fit loops that are closed, as for hits.
+    """
+    rows = t.rows if "rows" in t.options else ()
+    controlled = t.options["controlled"]
+    rates = [row.rate(t.v) for row in rows]
+    M = composite_body.mass_matrix(t.state)
+    fitted = system_of(t, rows, range(t.model.nv)).still(rates)
+    before = [x + y for x, y in zip(t.v, fitted, strict=True)]
+    given = {k: -before[k] for k in controlled}
+    jump, multipliers = jumps(t, M, t.zeros, given=given)
+
+    loss: Number = 0.0
+    for k in controlled:
+        loops = [row.jacobian.get(k, 0.0) for row in rows]
+        impulse = dot(M[k], jump) - dot(loops, multipliers)
+        loss = loss - impulse * before[k] * 0.5
+    after = [x + y for x, y in zip(before, jump, strict=True)]
+    return {"v": if_regular(t, after), "energy_loss": loss}
+
+
 #: Quantities by name.
 ROWS = {
     "impact": guarded_row(GIVEN, IMPACT, impact, OF_HIT),
@@ -153,4 +179,5 @@ ROWS = {
         OF_HIT,
         lambda setup, options: np.asarray,
     ),
+    "latch": guarded_row((Q, V), (AFTER, ENERGY_LOSS), latch, ("controlled",)),
 }

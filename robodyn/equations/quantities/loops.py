@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.equations.closed_form.linkage import JointMotion
-from robodyn.equations.forces.sliding import motor_key
+from robodyn.equations.forces.drives import motor_key
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics

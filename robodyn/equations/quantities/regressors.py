@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from robodyn.description import Joint
 from robodyn.equations.forces.between_links import generalised
-from robodyn.equations.forces.motor_friction import motor_friction_forces
+from robodyn.equations.forces.drives import motor_friction_forces
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
@@ -15,9 +15,13 @@ from robodyn.equations.mechanism.rotors import Armature
 from robodyn.equations.quantities.common.quantity import TREE_FORCES, A, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.newton_euler import (
+    armature_forces,
+    body_motions,
+    coupling_forces,
+    rotor_reactions,
+)
 from robodyn.equations.tree.regressor import regressor
-from robodyn.equations.tree.rotor_forces import armature_forces, coupling_forces, rotor_reactions
 from robodyn.errors import SettingsError
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import armature_forces, rotor_reactions
+from robodyn.equations.tree.newton_euler import armature_forces, body_motions, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 

@@ -6,7 +6,7 @@ from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.rotors import Rotor
 from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.kinematics import twists
+from robodyn.equations.tree.newton_euler import twists
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Sym3

@@ -28,7 +28,7 @@ from dataclasses import replace
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.kinematics import accelerations, body_motions, twists
+from robodyn.equations.tree.newton_euler import accelerations, body_motions, twists
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3

@@ -7,8 +7,7 @@ from collections.abc import Collection
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.kinematics import twists
-from robodyn.equations.tree.rotor_forces import rotor_momenta
+from robodyn.equations.tree.newton_euler import rotor_momenta, twists
 from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation

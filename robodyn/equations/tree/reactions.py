@@ -8,8 +8,7 @@ from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.factorization import factorize, solve
-from robodyn.equations.tree.kinematics import body_motions
-from robodyn.equations.tree.rotor_forces import rotor_reactions
+from robodyn.equations.tree.newton_euler import body_motions, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.tolerances import FRAME_ROUNDING

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.newton_euler import body_motions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist
 from robodyn.symbolic.vector import Sym3, Vec3

@@ -20,8 +20,7 @@ from robodyn.simulation import integrators
 from robodyn.simulation.control.closed_loop import ControlLaw, control_law_of
 from robodyn.simulation.control.controller import reads_sensors
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.step.operations.instants import Duration, Instant
-from robodyn.simulation.step.operations.step import CORRECTIONS, step
+from robodyn.simulation.step.operations.step import CORRECTIONS, Duration, Instant, step
 from robodyn.symbolic.graph import Port
 from robodyn.tolerances import LOOP_DRIFT, SINGLE_PRECISION_DRIFT
 

@@ -17,8 +17,7 @@ from robodyn.exporting.unit.procedure import (
     WhileAbove,
 )
 from robodyn.simulation.integrators.method import FLAT, Coordinates
-from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
+from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, Instant, close_loops
 from robodyn.tolerances import LOOP_DRIFT
 
 

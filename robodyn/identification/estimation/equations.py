@@ -13,9 +13,8 @@ from robodyn.arrays import named
 from robodyn.equations.quantities.regressors import RESISTANCES
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import AssemblyError, SettingsError, UnknownNameError
-from robodyn.identification.data.filtering import thinned
 from robodyn.identification.data.independent_motion import FAR
-from robodyn.identification.data.measurements import Measurements
+from robodyn.identification.data.measurements import Measurements, thinned
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.changes.parameter_changes import changeable_bodies
 from robodyn.model.joint_info import part_names

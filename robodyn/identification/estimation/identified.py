@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.html_tables import html_table
-from robodyn.identification.bodies.pseudo_inertia import body_of, inertia_in, possible
+from robodyn.identification.bodies.consistent import body_of, inertia_in, possible
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import equations
 from robodyn.pictures.curves import Panel, draw

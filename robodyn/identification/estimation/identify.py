@@ -16,10 +16,11 @@ from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
 from robodyn.identification.bodies.consistent import (
     UnknownInertia,
+    ball,
     nearest_possible,
+    thickened,
     warn_of_unfinished_search,
 )
-from robodyn.identification.bodies.pseudo_inertia import ball, thickened
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
     CondensedEquations,

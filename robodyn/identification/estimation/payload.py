@@ -16,15 +16,13 @@ from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.errors import ConvergenceWarning, SettingsError
 from robodyn.identification.bodies.consistent import (
     UnknownInertia,
-    nearest_possible,
-    warn_of_unfinished_search,
-)
-from robodyn.identification.bodies.pseudo_inertia import (
     ball,
     body_of,
     in_body,
     inertia_in,
+    nearest_possible,
     thickened,
+    warn_of_unfinished_search,
 )
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import CondensedEquations, equations

@@ -14,7 +14,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import numbers as as_numbers
 from robodyn.description import Joint
 from robodyn.description.values import LARGEST, why_impossible
-from robodyn.equations.forces.motor_friction import MotorFriction
+from robodyn.equations.forces.drives import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, regrouped
 from robodyn.equations.mechanism.light import rows_in_doubt

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import is_masked, sum_of_squares
+from robodyn.arrays import is_masked, shown, sum_of_squares
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.controller import ControllerSample, State, StatefulController
@@ -60,7 +60,7 @@ def checked_initial_state(controller: StatefulController, sample: ControllerSamp
     state = controller.initial_state(own)
     if not isinstance(state, Mapping):
         raise ShapeError(
-            f"{type(controller).__name__}.initial_state returned {shown_briefly(state)}, expected "
+            f"{type(controller).__name__}.initial_state returned {shown(state)}, expected "
             "a mapping, the state: arrays and numbers by name",
             name="initial_state",
             given=state,
@@ -94,7 +94,7 @@ def checked_update(
         after = None
     if not isinstance(after, Mapping):
         raise ShapeError(
-            f"{type(controller).__name__}.update returned {shown_briefly(given)} at "
+            f"{type(controller).__name__}.update returned {shown(given)} at "
             f"t = {sample.t:.6g} s, expected a pair: forces, one a speed, and a mapping, the state",
             name="update",
             given=given,
@@ -122,7 +122,7 @@ def checked_forces(
         tau = np.array(None)
     if tau.dtype.kind not in "fiub":
         raise ShapeError(
-            f"the controller returned {shown_briefly(given)} at t = {t:.6g} s, expected numbers of "
+            f"the controller returned {shown(given)} at t = {t:.6g} s, expected numbers of "
             f"shape {shape}",
             name="controller",
             given=given,
@@ -161,9 +161,3 @@ def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> Non
     )
     error.motion = tuple(motion)
     raise error
-
-
-def shown_briefly(given: Any) -> str:
-    """What was given, in at most 60 characters."""
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

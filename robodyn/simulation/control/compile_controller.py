@@ -18,9 +18,14 @@ from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.errors import ShapeError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
-from robodyn.simulation.cache.contents import contents, of_library
-from robodyn.simulation.cache.robot_cache import RobotCache
-from robodyn.simulation.control.compiled_controller import Code, CompiledController, cached_code
+from robodyn.simulation.cache.robot_cache import RobotCache, contents, of_library
+from robodyn.simulation.control.compiled_controller import (
+    Code,
+    CompiledController,
+    StateLayout,
+    cached_code,
+    layout_of,
+)
 from robodyn.simulation.control.controller import (
     ControllerSample,
     StatefulController,
@@ -28,7 +33,6 @@ from robodyn.simulation.control.controller import (
     recorded_entries,
     stateful,
 )
-from robodyn.simulation.control.state_layout import StateLayout, layout_of
 from robodyn.simulation.control.tracing import NO_CODE, Trace, steps_between
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar

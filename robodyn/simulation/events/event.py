@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import named, truth
+from robodyn.arrays import mismatch, named, truth
 from robodyn.description import Inertia
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
@@ -293,9 +293,5 @@ def as_events(given: Iterable[Any]) -> tuple[Event, ...]:
 def _instant(given: Any) -> float:
     is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not (is_number and math.isfinite(given) and given >= 0.0):
-        raise ShapeError(
-            f"when is {given!r}, expected a function (t, q, v) or an instant >= 0 [s]",
-            name="when",
-            given=given,
-        )
+        raise mismatch("when", given, "a function (t, q, v) or an instant >= 0 [s]")
     return float(given)

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite
-from robodyn.equations.forces.sliding import motor_key
+from robodyn.equations.forces.drives import motor_key
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot

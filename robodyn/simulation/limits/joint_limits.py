@@ -27,9 +27,9 @@ from robodyn.simulation.limits.bounds import (
     limits_depend_on_motors,
     own_effort_bounds,
     speed_bounds,
+    voltage_limits,
     within_motors,
 )
-from robodyn.simulation.limits.voltages import voltage_limits
 from robodyn.simulation.loads import column_names
 
 #: The choices of ``limits=``.

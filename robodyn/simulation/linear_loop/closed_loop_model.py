@@ -19,11 +19,9 @@ from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.controller import without_sampling
 from robodyn.simulation.linear_loop.called_references import calling_references
-from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes
-from robodyn.simulation.linear_loop.fast_samples import continuous
-from robodyn.simulation.linear_loop.loops import Loop, continuous_loop, sampled_loop
+from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes, continuous
+from robodyn.simulation.linear_loop.loops import Loop, Sum, continuous_loop, sampled_loop, stacked
 from robodyn.simulation.linear_loop.plant import Plant
-from robodyn.simulation.linear_loop.signal_flow import Sum, stacked
 from robodyn.state_space import StateSpace
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 

@@ -1,17 +1,18 @@
-"""Loops of a robot and its controller, from sample to sample or in continuous time."""
+"""Loops of a robot and its controller, in continuous time or from sample to sample, with delays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.simulation.linear_loop.delays import held, pade, whole_periods
-from robodyn.simulation.linear_loop.fast_samples import ContinuousController
+from robodyn.simulation.linear_loop.controller_slopes import ContinuousController
 from robodyn.simulation.linear_loop.plant import Plant
-from robodyn.simulation.linear_loop.signal_flow import Sum
+from robodyn.state_space.exponential import exponential
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 #: What a controller depends on beside signals.
 OF_ALL = ("q", "v", "applied", "state")
@@ -144,3 +145,99 @@ def _moving(forces: Mapping[str, FloatArray], motors: Sum) -> list[int]:
     """Speeds at which a controller, or an input of motors, can exert a force."""
     of_all = np.hstack([*forces.values(), *motors.terms.values()])
     return np.flatnonzero(of_all.any(axis=1)).tolist()
+
+
+#: Order of Padé approximations of delays.
+ORDER = 5
+
+
+def whole_periods(delay: float, dt: float) -> tuple[int, float]:
+    """A delay as whole periods and the rest of one [s]; what differs by rounding is a whole one."""
+    whole = math.floor(delay / dt + SAMPLE_TIME_ROUNDING)
+    rest = delay - whole * dt
+    return whole, rest if rest > SAMPLE_TIME_ROUNDING * dt else 0.0
+
+
+def held(
+    A: FloatArray, B: FloatArray, dt: float, rest: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A period in which one input acts for ``rest`` [s], and then another one to its end.
+
+    Returns Phi (n, n): Of the state at its start.
+    Returns early, late (n, m): Of the first input, and of the other one.
+    """
+    first, before = _over(A, B, rest)
+    second, late = _over(A, B, dt - rest)
+    return second @ first, second @ before, late
+
+
+def _over(A: FloatArray, B: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:
+    """The state after a time, by that before and an input that is held."""
+    n, m = B.shape
+    if not time:
+        return np.eye(n), np.zeros((n, m))
+    whole = exponential(time * np.block([[A, B], [np.zeros((m, n + m))]]))
+    return whole[:n, :n], whole[:n, n:]
+
+
+def pade(delay: float) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """``exp(-s delay)`` approximated: ``dx/dt = A x + B u``, ``y = C x + D u``.
+
+    Returns A (k, k)
+    Returns B, C (k,): Empty without a delay.
+    Returns D
+    """
+    if not delay:
+        return np.zeros((0, 0)), np.zeros(0), np.zeros(0), 1.0
+    n = ORDER
+    a = np.array([math.comb(n, k) / math.perm(2 * n, k) for k in range(n + 1)])
+    den, num = a / a[n], a * (-1.0) ** np.arange(n + 1) / a[n]
+    A = np.eye(n, k=1)
+    A[-1] = -den[:n]
+    B, direct = np.zeros(n), float(num[n])
+    B[-1] = 1.0
+    return A / delay, B / delay, num[:n] - direct * den[:n], direct
+
+
+class Sum:
+    """A sum of terms, a matrix times a signal each; signals have names.
+
+    terms: The matrix of each signal.
+    """
+
+    def __init__(self, terms: Mapping[str, FloatArray]) -> None:
+        self.terms = dict(terms)
+
+    @staticmethod
+    def of(name: str, size: int) -> Sum:
+        """The signal itself."""
+        return Sum({name: np.eye(size)})
+
+    def __add__(self, other: Sum) -> Sum:
+        found = dict(self.terms)
+        for name, matrix in other.terms.items():
+            found[name] = found[name] + matrix if name in found else matrix
+        return Sum(found)
+
+    def times(self, matrix: Array) -> Sum:
+        """A matrix times the sum."""
+        return Sum({name: matrix @ x for name, x in self.terms.items()})
+
+    def rows(self, chosen: Sequence[int]) -> Sum:
+        """Some of its numbers."""
+        return Sum({name: x[list(chosen)] for name, x in self.terms.items()})
+
+    def spread(self, places: Sequence[int], size: int) -> Sum:
+        """Its numbers at some places among so many, and zeros elsewhere."""
+        return self.times(np.eye(size)[:, list(places)])
+
+    def on(self, sizes: Mapping[str, int], rows: int) -> FloatArray:
+        """The matrix on all of these signals, one beside the other, shape (rows, sum of sizes)."""
+        none = {name: np.zeros((rows, size)) for name, size in sizes.items()}
+        return np.hstack([np.zeros((rows, 0)), *(self.terms.get(x, none[x]) for x in sizes)])
+
+
+def stacked(sums: Iterable[tuple[Sum, int]], sizes: Mapping[str, int]) -> FloatArray:
+    """Matrices of several sums on the same signals, one above the other, with their rows."""
+    width = sum(sizes.values())
+    return np.vstack([np.zeros((0, width)), *(x.on(sizes, rows) for x, rows in sums)])

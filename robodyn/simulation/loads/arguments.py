@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, finite, named, number, numbers
+from robodyn.arrays import by_name, finite, named, number, numbers, wrong_shape
 from robodyn.caller import warn
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.ground import Ground
@@ -20,8 +20,7 @@ from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.functions import OncePerInstant, as_state_function
 from robodyn.robot import Robot
-from robodyn.simulation.cache.contents import contents
-from robodyn.simulation.cache.robot_cache import RobotCache
+from robodyn.simulation.cache.robot_cache import RobotCache, contents
 from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.friction.resistances import resistances_of
 from robodyn.simulation.loads.driven_joints import CHECKED
@@ -157,12 +156,7 @@ def start_state(
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:
             expected = f"({size},)" if ndim == 1 else f"(n, {size})"
-            raise ShapeError(
-                f"{name} has shape {x.shape}, expected {expected}",
-                name=name,
-                given=x.shape,
-                expected=expected,
-            )
+            raise wrong_shape(name, x.shape, expected, expected)
         finite(**{name: x})
     if q.shape[:-1] != v.shape[:-1]:
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")

@@ -14,6 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.literals import IntegratorName, LimitsChoice
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.functions import TimeFunction
+from robodyn.progress import Progress, reporter
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -26,7 +27,6 @@ from robodyn.simulation.limits.joint_limits import MotorLimits
 from robodyn.simulation.loads.driven_joints import Driven
 from robodyn.simulation.loads.loads import loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, WrenchesAt, wrenches_of_time
-from robodyn.simulation.motion.progress import Progress, reporter
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord

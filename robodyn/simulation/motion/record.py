@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from robodyn.array_types import Array, FloatArray, IntArray
+from robodyn.arrays import mismatch
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import passage_ahead
-from robodyn.simulation.control.recorded_states import RecordedStates
+from robodyn.simulation.control.running_controller import RecordedStates
 from robodyn.simulation.friction.dry_friction import DryFriction
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
@@ -69,11 +70,7 @@ class Record:
         dtype: DTypeLike = float,
     ) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-            raise ShapeError(
-                f"every is {every!r}, expected how many steps there are for one sample: 1, 2, ...",
-                name="every",
-                given=every,
-            )
+            raise mismatch("every", every, "how many steps there are for one sample: 1, 2, ...")
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.friction = friction
         self.shape, self.between = batch, np.zeros(0)

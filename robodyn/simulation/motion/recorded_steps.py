@@ -18,7 +18,7 @@ from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.broken_motions import BrokenMotions
-from robodyn.simulation.motion.mode_records import ModeRecords
+from robodyn.simulation.motion.motion_state import ModeRecords
 from robodyn.simulation.motion.sample_checks import first_flat_sample, first_wrong_sample
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper

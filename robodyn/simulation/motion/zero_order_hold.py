@@ -16,8 +16,7 @@ from robodyn.array_types import FloatArray
 from robodyn.caller import warn
 from robodyn.errors import EnergyWarning, RobodynError, SampleWarning, SimulationError
 from robodyn.robot import Robot
-from robodyn.simulation.cache.contents import contents
-from robodyn.simulation.cache.robot_cache import RobotCache
+from robodyn.simulation.cache.robot_cache import RobotCache, contents
 from robodyn.simulation.control.controller import without_sampling
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.motion.broken_motions import OnError

@@ -15,11 +15,10 @@ from robodyn.errors import SettingsError, ShapeError, SingularError
 from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.wrench_function import wrench_law
 from robodyn.simulation.loads.driven_joints import PathOfTime, driven_joints
 from robodyn.simulation.loads.loads import Loads, LoadsAt, loads_on
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
-from robodyn.simulation.sensitivity.dual_operations import DualArray, DualOperations
+from robodyn.simulation.sensitivity.dual_operations import DualArray, DualOperations, wrench_law
 from robodyn.simulation.step.operations.step import step
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.tolerances import STEP_JOIN

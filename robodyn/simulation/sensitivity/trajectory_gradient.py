@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers, refuse_not_finite
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.arrays import numbers, refuse_not_finite, wrong_shape
+from robodyn.errors import SettingsError
 from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import check_controller
@@ -195,12 +195,11 @@ def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatA
         return np.zeros(run.v.shape)
     x = np.asarray(numbers(name, given), float)
     if x.shape != run.v.shape:
-        raise ShapeError(
-            f"{name} has shape {x.shape}, expected {run.v.shape}: the derivatives of the cost by "
-            "each speed at each sample",
-            name=name,
-            given=x.shape,
-            expected=run.v.shape,
+        raise wrong_shape(
+            name,
+            x.shape,
+            f"{run.v.shape}: the derivatives of the cost by each speed at each sample",
+            run.v.shape,
         )
     refuse_not_finite(name, x, 1)
     return x

@@ -17,8 +17,8 @@ from robodyn.codegen.llvm.programs.addresses import address_of
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.loads.loads import Loads, LoadsAt, Table, instants
+from robodyn.simulation.step.machine_code.operations import StepVariant
 from robodyn.simulation.step.machine_code.step_program import LoadedProgram, loaded_program
-from robodyn.simulation.step.machine_code.variant import StepVariant
 
 #: Numbers of robots, of coordinates, of speeds and of numbers of the controller's state.
 Sizes = tuple[int, int, int, int]

@@ -15,8 +15,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.simulation.trajectory.states import energies
-from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, refuse_not_saved
-from robodyn.simulation.trajectory.states.samples import Samples
+from robodyn.simulation.trajectory.states.samples import BASE, ROBOTS, Samples, refuse_not_saved
 
 
 def samples_of(run: Any, *needed: str) -> Samples:

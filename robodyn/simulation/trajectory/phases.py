@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.model.position_limits import followed
 from robodyn.robot import Robot
-from robodyn.simulation.control.recorded_states import joined_states
+from robodyn.simulation.control.running_controller import joined_states
 from robodyn.simulation.loads.prescribed_loads import Surroundings
 from robodyn.simulation.trajectory.computed_fields import COMPUTED
 from robodyn.simulation.trajectory.states.event_record import EventRecord

@@ -28,8 +28,8 @@ from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundi
 from robodyn.simulation.trajectory import computed_fields
 from robodyn.simulation.trajectory.files import formats as trajectory_files, table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
-from robodyn.simulation.trajectory.motion_table import motion_table
 from robodyn.simulation.trajectory.phases import at_instants, joined, motion_of_batch, slice_phases
+from robodyn.simulation.trajectory.shown import motion_table
 from robodyn.simulation.trajectory.states import energies, energy_audit
 from robodyn.simulation.trajectory.states.energies import by_sensor, measurements
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
@@ -40,7 +40,7 @@ from robodyn.simulation.trajectory.states.interpolation import (
     resampled,
 )
 from robodyn.simulation.trajectory.states.motor_sizing import Sizing, check_same_motors, sizing_of
-from robodyn.simulation.trajectory.states.not_saved import (
+from robodyn.simulation.trajectory.states.samples import (
     BASE,
     DRIVEN,
     EVENTS,
@@ -369,7 +369,7 @@ class Trajectory:
             If the robot is not known.
         """
         from robodyn.simulation.trajectory.states import motor_choice
-        from robodyn.simulation.trajectory.states.catalogue_rows import catalogue_rows
+        from robodyn.simulation.trajectory.states.motor_choice import catalogue_rows
 
         run = self._rows()
         rows = catalogue_rows(catalogue, gears)
@@ -655,7 +655,7 @@ class Trajectory:
         >>> run = rd.simulate(rd.load("four_bar"), duration=0.2, limits="ignore")
         >>> run.animate("swing.gif", speed=0.2, fps=10, trace=["coupler"])     # doctest: +SKIP
         """
-        from robodyn.simulation.trajectory.animation import animate_motion
+        from robodyn.simulation.trajectory.shown import animate_motion
 
         traces = named("trace", trace, "names of frames")
         animate_motion(self, path, speed, fps, traces, forces=forces)

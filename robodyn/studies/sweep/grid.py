@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.arrays import shown
 from robodyn.errors import ShapeError
 
 #: Name of the dimension if values are given row by row.
@@ -121,7 +122,7 @@ def _side_by_side(values: Any) -> tuple[ArgumentValues, ...]:
     rows = list(values) if isinstance(values, Iterable) else None
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise ShapeError(
-            f"values is {_shown(values)}, expected a mapping of name to values, or a list of "
+            f"values is {shown(values)}, expected a mapping of name to values, or a list of "
             "mappings of name to value, one a row",
             name="values",
             given=values,
@@ -175,7 +176,7 @@ def _labels(name: str, given: Any) -> Array:
         elif labels.ndim == 0 or not _same(labels, items):
             problem = "expected values of one type: numbers, or texts, or truth values"
     if problem:
-        raise ShapeError(f"values[{name!r}] is {_shown(given)}: {problem}", name="values")
+        raise ShapeError(f"values[{name!r}] is {shown(given)}: {problem}", name="values")
     labels.flags.writeable = False
     return labels
 
@@ -187,8 +188,3 @@ def _same(labels: Array, items: Sequence[Any] | Array) -> bool:
         and (labels.dtype.kind == "b") == (np.asarray(item).dtype == bool)
         for label, item in zip(labels, items, strict=True)
     )
-
-
-def _shown(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."

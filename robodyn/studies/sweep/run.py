@@ -12,15 +12,15 @@ from threading import Event
 from typing import Any
 
 from robodyn.arguments import checked_arguments
+from robodyn.arrays import mismatch
 from robodyn.caller import warn
 from robodyn.errors import SettingsError, ShapeError, SweepError, SweepWarning
 from robodyn.files import as_path
 from robodyn.literals import FailedRows
-from robodyn.simulation.motion.progress import Progress, reporter
+from robodyn.progress import Progress, reporter
 from robodyn.studies.sweep.executors import by_executor, dask_executor
 from robodyn.studies.sweep.grid import Grid, grid_of
 from robodyn.studies.sweep.identity import identity
-from robodyn.studies.sweep.processes import by_processes
 from robodyn.studies.sweep.rows import (
     Done,
     RowResult,
@@ -32,7 +32,7 @@ from robodyn.studies.sweep.rows import (
 )
 from robodyn.studies.sweep.store import Store, StoredSweep, storing
 from robodyn.studies.sweep.table import SweepTable, table_of
-from robodyn.studies.sweep.threads import by_threads
+from robodyn.studies.sweep.workers import by_processes, by_threads
 
 
 @checked_arguments
@@ -180,11 +180,10 @@ def _check_way(processes: int | None, scheduler: Any, executor: Any) -> None:
     advice = (
         "; of a Dask client: client.get_executor()" if hasattr(executor, "get_executor") else ""
     )
-    raise ShapeError(
-        f"executor is {executor!r}, expected an object of concurrent.futures.Executor, such as "
-        f"ProcessPoolExecutor(4){advice}",
-        name="executor",
-        given=executor,
+    raise mismatch(
+        "executor",
+        executor,
+        f"an object of concurrent.futures.Executor, such as ProcessPoolExecutor(4){advice}",
     )
 
 

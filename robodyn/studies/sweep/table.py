@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.arrays import mismatch
 from robodyn.caller import warn
 from robodyn.errors import MissingExtraError, ShapeError, SweepWarning, UnknownNameError
 from robodyn.files import as_path
 from robodyn.html_tables import html_table
-from robodyn.studies.sweep.merging import merged
 from robodyn.studies.sweep.picture import draw_sweep
 from robodyn.studies.sweep.rows import RowResult
-from robodyn.studies.sweep.store import SAVED, Coords, StoredSweep, read, written
+from robodyn.studies.sweep.store import SAVED, Coords, StoredSweep, merged, read, written
 
 
 def _part(value: Any, index: tuple[int, ...]) -> Any:
@@ -394,11 +394,7 @@ def _paths(given: Any) -> list[Path]:
     """Files to merge."""
     paths = [] if isinstance(given, str | bytes | os.PathLike) else [*given]
     if not paths:
-        raise ShapeError(
-            f"paths is {given!r}, expected a list of files, such as sorted(folder.glob('*.sweep'))",
-            name="paths",
-            given=given,
-        )
+        raise mismatch("paths", given, "a list of files, such as sorted(folder.glob('*.sweep'))")
     return [as_path("paths", path) for path in paths]
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from robodyn.equations.elimination.constrained import FreeSystem, guarded_inverse
+from robodyn.equations.elimination.constrained import FreeSystem, RowGroup, guarded_inverse
 from robodyn.equations.elimination.elimination import solve
-from robodyn.equations.elimination.redundant import RowGroup
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program

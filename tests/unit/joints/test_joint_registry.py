@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism
-from robodyn.equations.loops.closing import closure
+from robodyn.equations.loops.closure_rows import closure
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.joints import KINDS, joint_kind
 from robodyn.joints.common.kind import JointKind

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 import robodyn as rd
 from robodyn import controllers as rc
 from robodyn.errors import SampleWarning, SweepWarning
-from robodyn.studies.compare import measures
+from robodyn.studies.compare import run as compare_run
 
 ARM = rd.load("puma560")
 GOAL = np.array([0.4, -0.3, 0.3, 0.2, -0.2, 0.3])
@@ -187,7 +187,7 @@ def test_plain_functions_see_one_motion_at_a_time():
 
 
 def test_wrenches_of_long_motions_are_looked_at_in_pieces(compared, monkeypatch):
-    monkeypatch.setattr(measures, "BLOCK", 30)
+    monkeypatch.setattr(compare_run, "BLOCK", 30)
     again = rd.compare(ARM, {"pd": PD}, **CASE, starts=3, spread=0.02, seed=5)
     np.testing.assert_allclose(again["peak_force"][0], compared["peak_force"][0], rtol=1e-14)
 

@@ -26,7 +26,7 @@ from support.sweep_studies import (
 
 import robodyn as rd
 from robodyn.errors import SweepWarning
-from robodyn.studies.sweep import threads as by_threads
+from robodyn.studies.sweep import workers as by_threads
 
 pytestmark = pytest.mark.slow
 

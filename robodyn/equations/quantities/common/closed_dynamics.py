@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from functools import partial
 
 from robodyn.equations.elimination import constrained, partition, singularity
-from robodyn.equations.elimination.constrained import FreeSystem
-from robodyn.equations.elimination.least_norm import least_norm
+from robodyn.equations.elimination.constrained import FreeSystem, least_norm
 from robodyn.equations.loops.constraint_violation import if_closed
 from robodyn.equations.quantities.common import long_linkages
-from robodyn.equations.quantities.common.lossy_gears import (
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tree_dynamics import (
     Found,
+    applied_forces,
     forces_with_losses,
     gear_friction,
+    with_controlled,
     with_gear_losses,
 )
-from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.scalar import Number, sqrt

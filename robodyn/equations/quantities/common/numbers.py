@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from robodyn.description import Joint
 from robodyn.equations.elimination.singularity import Probe
-from robodyn.equations.forces.motor_friction import MotorFriction
+from robodyn.equations.forces.drives import MotorFriction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor

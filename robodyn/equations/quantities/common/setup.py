@@ -7,9 +7,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from robodyn.description.drive import GearSpring, WindingCurrent
+from robodyn.equations.forces.drives import Key, MotorFriction, motor_key
 from robodyn.equations.forces.gear_losses import GearLoss
-from robodyn.equations.forces.motor_friction import MotorFriction
-from robodyn.equations.forces.sliding import Key, motor_key
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.loops.constraint import Related
 from robodyn.equations.loops.constraint_violation import longest_link, row_units, speed_units

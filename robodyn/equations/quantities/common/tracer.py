@@ -10,10 +10,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from robodyn.equations.forces import between_links, from_outside, in_joints, laws, planets
 from robodyn.equations.forces.between_links import Attached
-from robodyn.equations.forces.elastic_gears import gear_spring_forces
-from robodyn.equations.forces.motor_friction import motor_friction_forces
-from robodyn.equations.forces.sliding import Sliding
-from robodyn.equations.forces.windings import winding_forces
+from robodyn.equations.forces.drives import (
+    Sliding,
+    gear_spring_forces,
+    motor_friction_forces,
+    winding_forces,
+)
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Coupled, stabilised
 from robodyn.equations.loops.constraint import Related

@@ -8,7 +8,7 @@ from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.kind import LENGTH, XYZ, Form, SensorKind
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.equations.tree.momentum import kinetic_energy as energy_of_motion
-from robodyn.equations.tree.rotor_forces import rotor_momenta
+from robodyn.equations.tree.newton_euler import rotor_momenta
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 from robodyn.symbolic.vector import Vec3

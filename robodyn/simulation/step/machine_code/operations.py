@@ -1,22 +1,178 @@
 """The operations of a step that write machine code, for arrays of a block of robots.
 
-Running `step` with them writes the program of a step.
+Running `step` with them writes the program of a step. A `Block` has the arrays and the functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from robodyn.codegen.llvm.builder.rows import Buffer, Rows
+from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.rows import Buffer, Rows, call_rows
 from robodyn.codegen.llvm.builder.values import Number
+from robodyn.codegen.llvm.builder.words import Words
+from robodyn.literals import Precision
 from robodyn.simulation.integrators.method import FLAT, Coordinates
-from robodyn.simulation.step.machine_code.block import Block, Given
-from robodyn.simulation.step.machine_code.variant import StepVariant
-from robodyn.simulation.step.operations.instants import Instant
-from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, close_loops
-from robodyn.tolerances import LOOP_DRIFT
+from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, Instant, close_loops
+from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
+
+#: Sizes; steps (from, to, whether the last instant is recorded, samples before those there is room
+#: for); robots, and most of them in a block; numbers of a block's room; instants of a step, and the
+#: step at which tables begin; driven coordinates and speeds, and free speeds; numbers of the state
+#: of a controller, and those that are recorded.
+NUMBERS = (
+    "nq", "nv", "first", "last", "final", "before", "robots", "block", "room", "instants", "table",
+    "driven_nq", "driven_nv", "free_nv", "state_size", "recorded",
+)  # fmt: skip
+
+#: Functions of the robot, and memory of Python.
+FUNCTIONS = ("dynamics", "integrate", "rate", "corrections", "control", "allocate", "free")
+
+#: Instants, and how many samples are recorded before each; the state, which is carried on, and
+#: forces; samples; for each robot the step that it
+#: has come to, and whether it cannot go on; where driven positions, velocities, accelerations
+#: stand, tables of them, the free speeds; largest efforts; the state of the controller after its
+#: latest sample and before it, and the forces that acted until then; samples of that state.
+ARRAYS = (
+    "times", "rows", "q", "v", "tau", "samples_q", "samples_v", "samples_a", "samples_tau",
+    "reached", "stuck", "driven_q", "driven_v", "path_q", "path_v", "path_a", "free_v", "effort",
+    "controller_state", "controller_state_before", "applied", "samples_controller_state",
+)  # fmt: skip
+
+
+def argument_names(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
+    """Names of all arguments, for the numbers of further inputs of each function.
+
+    Each further input has an address, a stride from one row of its table to the next, and one from
+    one robot to the next.
+    """
+    extra = [f"dynamics{k}" for k in range(dynamics)]
+    extra += [f"control{k}" for k in range(control)]
+    extra += [f"corrections{k}" for k in range(corrections)]
+    of_extra = [name for x in extra for name in (x, f"{x}_step", f"{x}_row")]
+    return (*NUMBERS, *FUNCTIONS, *ARRAYS, *of_extra)
+
+
+class StepVariant(NamedTuple):
+    """Choices that determine the program.
+
+    flat: All coordinates add.
+    driven: Some joints follow paths.
+    closed: There are loops, which are closed after every step.
+    stabilised: Loops are stabilised by gains, and only checked after each step.
+    dynamics, control, corrections: Inputs of the functions besides the state and forces;
+        ``control`` is -1 without a controller that is machine code.
+    cut: Efforts of the controller are cut to a limit.
+    real {"double", "float"}: Numbers of states, forces, loads and samples. Times, and all that a
+        controller computes with, are ``"double"`` anyway.
+    """
+
+    flat: bool
+    driven: bool = False
+    closed: bool = False
+    stabilised: bool = False
+    dynamics: int = 0
+    control: int = -1
+    corrections: int = 0
+    cut: bool = False
+    real: Precision = "double"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments in the table."""
+        return argument_names(self.dynamics, max(self.control, 0), self.corrections)
+
+    @property
+    def apart(self) -> float:
+        """Gap of loops [m, rad] beyond which no motion continues."""
+        return LOOP_OPEN if self.stabilised else LOOP_APART
+
+
+#: Address of each input and output of a function, and its stride from robot to robot.
+Given = list[tuple[str, Number | int]]
+
+
+class Block:
+    """A block of robots while the code of their step is written.
+
+    room: Workspace of double precision.
+    first, count: Index of the first robot, and number of robots.
+    real {"double", "float"}: Type of states, forces, loads and samples.
+    """
+
+    def __init__(
+        self, code: Code, table: Words, room: Buffer, first: Number, count: Number, real: str
+    ) -> None:
+        self.code, self.table, self.first, self.count = code, table, first, count
+        self.real = real
+        self._room, self._most = room, table.number("block")
+        self.nq, self.nv = table.number("nq"), table.number("nv")
+        #: Number of buffers in use, by their elements for each robot.
+        self.taken = {"q": 0, "v": 0, "1": 0}
+
+    def buffer(self, kind: str, real: str | None = None) -> Buffer:
+        """A buffer for positions ``"q"``, speeds ``"v"``, or one number for each robot ``"1"``.
+
+        ``real``: the precision of its elements. Default: that of states.
+        """
+        each = self.nq * self.taken["q"] + self.nv * self.taken["v"] + self.taken["1"]
+        self.taken[kind] += 1
+        return Buffer(self.code, self._room.at(self._most * each), real or self.real)
+
+    def doubled(self, source: Buffer, kind: str) -> Buffer:
+        """An array in double precision; a copy, if the given one has another precision."""
+        if source.kind == "double":
+            return source
+        copied = self.buffer(kind, "double")
+        self.copy(source, copied, kind)
+        return copied
+
+    def width(self, kind: str) -> Number | int:
+        """Elements for each robot: of q, v, one, or of the state of its controller ``"s"``."""
+        if kind == "s":
+            return self.table.number("state_size")
+        return {"q": self.nq, "v": self.nv}.get(kind, 1)
+
+    def size(self, kind: str) -> Number:
+        """Elements for all robots of the block."""
+        return self.count * self.width(kind)
+
+    def state(self, name: str, kind: str, real: str | None = None) -> Buffer:
+        """An argument with elements for all robots, from the first robot of the block on."""
+        return self.table.array(name, real or self.real).part(self.first * self.width(kind))
+
+    def path(self, kind: str) -> Buffer:
+        """Positions ``"q"``, velocities ``"v"`` or accelerations ``"a"`` of driven joints."""
+        return self.table.array(f"path_{kind}", self.real)
+
+    def kept(self, rows: Rows, kind: str) -> Buffer:
+        """Evaluate an expression into memory."""
+        if rows.buffer is None:
+            rows.keep(self.buffer(kind), self.size(kind))
+        assert rows.buffer is not None
+        return rows.buffer
+
+    def copy(self, source: Buffer, target: Buffer, kind: str) -> None:
+        """Copy an array."""
+        Rows.of(source).keep(target, self.size(kind))
+
+    def extra(self, name: str, row: Number, real: str | None = None) -> tuple[str, Number]:
+        """Address of an input in a row of its table, and its stride from robot to robot."""
+        step, width = self.table.number(f"{name}_step"), self.table.number(f"{name}_row")
+        values = self.table.array(name, real or self.real)
+        return values.at(row * step + self.first * width), width
+
+    def addresses(self, arrays: Sequence[Buffer], kinds: str) -> Given:
+        """Addresses and strides of arrays, as inputs or outputs of a function."""
+        pairs = zip(arrays, kinds, strict=True)
+        return [(array.pointer, self.width(kind)) for array, kind in pairs]
+
+    def call(self, function: str, given: Given) -> None:
+        """Call a function of rows."""
+        call_rows(self.code, self.table.pointer(function), self.count, given)
+
 
 #: Corrections of position and velocity, and gaps.
 Corrections = tuple[Rows, Rows, Buffer]

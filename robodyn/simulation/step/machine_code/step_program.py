@@ -20,11 +20,21 @@ from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Integrator
-from robodyn.simulation.step.machine_code.block import Block, Given
-from robodyn.simulation.step.machine_code.operations import BlockOperations, Seconds
-from robodyn.simulation.step.machine_code.variant import StepVariant
-from robodyn.simulation.step.operations.instants import Duration, Instant, instants_of, with_end
-from robodyn.simulation.step.operations.step import DIVERGED, step
+from robodyn.simulation.step.machine_code.operations import (
+    Block,
+    BlockOperations,
+    Given,
+    Seconds,
+    StepVariant,
+)
+from robodyn.simulation.step.operations.step import (
+    DIVERGED,
+    Duration,
+    Instant,
+    instants_of,
+    step,
+    with_end,
+)
 
 
 class _Writer:

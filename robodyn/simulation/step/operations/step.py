@@ -4,6 +4,9 @@ It adds and scales values; `Operations` do everything else. With those of `numer
 with numbers, with `symbolic.py` it becomes a function of straight-line code, with
 `step/machine_code/operations.py` the machine code of many steps of many robots, and with
 `sensitivity/dual_operations.py` it computes derivatives, too.
+
+Integrators compute with the time as with numbers while a step is traced: ``t + 0.5 * h`` is an
+`Instant`, which is known as a fraction of the step; ``h * v`` is a value of the traced program.
 """
 
 from __future__ import annotations
@@ -11,7 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from robodyn.simulation.integrators.method import Coordinates, Integrator, Start
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.quick_dataclass import dataclass
+from robodyn.simulation.integrators.method import FLAT, Coordinates, Integrator, Start
 
 #: Largest number of corrections that close loops, before the last one.
 CORRECTIONS = 8
@@ -106,3 +113,52 @@ def close_loops(operations: Operations, t: Any, q: Any, v: Any) -> tuple[Any, An
 
     q, (dq, dv, _) = operations.while_open(correct, q, operations.corrections(t, q, v))
     return move(q, dq), v + dv  # the last correction is known already
+
+
+@dataclass(frozen=True)
+class Instant:
+    """An instant of a step.
+
+    part: 0 at its start, 1 at its end.
+    """
+
+    part: float
+
+    def __add__(self, other: Duration) -> Instant:
+        return Instant(self.part + other.part)
+
+
+@dataclass(frozen=True)
+class Duration:
+    """A fraction of the duration of the step.
+
+    seconds: The duration in the traced program, by which values are multiplied.
+    """
+
+    part: float
+    seconds: Any
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, float):
+            return Duration(self.part * other, self.seconds * other)
+        return self.seconds * other
+
+    __rmul__ = __mul__
+
+
+def instants_of(method: Integrator) -> tuple[float, ...]:
+    """Fractions of a step at which a method evaluates accelerations, the start first."""
+    seen = {0.0: None}
+
+    def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        seen[t] = None
+        return v
+
+    zero = np.zeros(1)
+    method.step(acceleration, FLAT, Start(0.0, zero, zero, zero), 1.0)
+    return tuple(seen)
+
+
+def with_end(instants: tuple[float, ...]) -> tuple[float, ...]:
+    """These fractions, and the end of the step as the last one."""
+    return instants if instants[-1] == 1.0 else (*instants, 1.0)

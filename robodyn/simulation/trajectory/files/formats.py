@@ -20,7 +20,7 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.files import archive, recording, table
 from robodyn.simulation.trajectory.files.moved_robot import differences, facts
 from robodyn.simulation.trajectory.files.validity import check_contents, check_order
-from robodyn.simulation.trajectory.states.not_saved import BASE, ROBOTS, not_in_columns
+from robodyn.simulation.trajectory.states.samples import BASE, ROBOTS, not_in_columns
 from robodyn.tolerances import SAME_ACCELERATIONS, SAME_ENERGY
 
 #: What writes and reads files, by the ending of their names.

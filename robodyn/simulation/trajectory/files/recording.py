@@ -20,7 +20,8 @@ from urllib.parse import quote
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import FileError, ShapeError
+from robodyn.arrays import mismatch
+from robodyn.errors import FileError
 from robodyn.files import writing
 from robodyn.simulation.trajectory.files import archive
 from robodyn.simulation.trajectory.files.validity import reporting_damage
@@ -81,11 +82,10 @@ class Folder:
         self.rows = 0
         self._columns: dict[str, _Column] = {}
         if target.suffix in FILES:
-            raise ShapeError(
-                f"to is {target.name!r}, expected the name of a folder: Trajectory.save writes "
-                f"{target.suffix} files",
-                name="to",
-                given=target.name,
+            raise mismatch(
+                "to",
+                target.name,
+                f"the name of a folder: Trajectory.save writes {target.suffix} files",
             )
         for path in (target, self.path):
             if path.exists():

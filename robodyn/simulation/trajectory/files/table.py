@@ -15,7 +15,7 @@ from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.simulation.loads import column_names
 from robodyn.simulation.trajectory.files.archive import check_columns
 from robodyn.simulation.trajectory.files.validity import reporting_damage
-from robodyn.simulation.trajectory.states.not_saved import not_in_columns
+from robodyn.simulation.trajectory.states.samples import not_in_columns
 
 #: Number of rows that are written together.
 BLOCK = 4096

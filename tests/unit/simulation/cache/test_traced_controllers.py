@@ -10,7 +10,7 @@ import pytest
 import robodyn as rd
 from robodyn import controllers as rc
 from robodyn.errors import ShapeError
-from robodyn.simulation.cache.contents import contents
+from robodyn.simulation.cache.robot_cache import contents
 from robodyn.simulation.control import compile_controller
 
 Q0 = np.array([0.3, -0.2])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from robodyn.simulation.events.crossing import crossing, departure, sign
+from robodyn.simulation.events.detector import crossing, departure, sign
 
 #: Functions on [0, 1] that cross zero once, and where.
 FUNCTIONS = [

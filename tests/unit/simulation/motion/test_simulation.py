@@ -10,9 +10,9 @@ import pytest
 from support.bundled import bundled
 
 import robodyn as rd
+from robodyn import progress
 from robodyn.controllers import GravityCompensation
 from robodyn.errors import ShapeError, SimulationError
-from robodyn.simulation.motion import progress
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="bob"><inertial>
 <origin xyz="0 0 -0.5"/><mass value="2"/>

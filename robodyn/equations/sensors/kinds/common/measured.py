@@ -9,7 +9,7 @@ from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.mechanism.bodies import BASE, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree import frame_motion as fm, kinematics
+from robodyn.equations.tree import frame_motion as fm, newton_euler
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
@@ -131,12 +131,12 @@ class MeasuredState:
     @cached_property
     def poses(self) -> Mapping[int, Placement]:
         """``X_WB`` of the base and of every body."""
-        return kinematics.placements(self.state)
+        return newton_euler.placements(self.state)
 
     @cached_property
     def twists(self) -> Mapping[int, Twist]:
         """Twist of the base and of every body, in its own axes."""
-        return kinematics.twists(self.state)
+        return newton_euler.twists(self.state)
 
     @property
     def gravity(self) -> Vec3:
