@@ -23,8 +23,8 @@ from robodyn.force_elements.ground import Ground
 from robodyn.joints.joint_map import JointMap
 from robodyn.literals import Base, Coordinates, DHConvention, RotorModel, XacroChoice
 from robodyn.model.changes.changes import Changes
+from robodyn.model.changes.edit import JointSpring
 from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
-from robodyn.model.changes.springs import JointSpring
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings, check_letter
 from robodyn.robot import Robot

@@ -48,10 +48,15 @@ from robodyn.literals import (
 )
 from robodyn.minimal.assembly import closing
 from robodyn.model.changes.changes import Changes
-from robodyn.model.changes.contacts import contacts_of
-from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
+from robodyn.model.changes.edit import JointSpring
+from robodyn.model.changes.functions import (
+    AnyConstraint,
+    AnyCoupling,
+    AnyForce,
+    AnySensor,
+    contacts_of,
+)
 from robodyn.model.changes.parameter_rows import NOT_BY_ROWS, refused_by_rows
-from robodyn.model.changes.springs import JointSpring
 from robodyn.model.joint_info import Joints
 from robodyn.model.model import Model
 from robodyn.model.settings import ChangedSettings, Settings

@@ -12,7 +12,7 @@ from robodyn import Inertia, Pose, Robot, SettingsError, UnknownNameError, step_
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import function_of
-from robodyn.description.frame_argument import frame_argument
+from robodyn.description.pose import frame_argument
 from robodyn.simulation.control.closed_loop import numbered
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import StateSpace

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import mismatch, number, numbers, wrong_shape
-from robodyn.description.frame_argument import frame_argument
+from robodyn.description.pose import frame_argument
 from robodyn.errors import SettingsError
 from robodyn.literals import ContactKind
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from robodyn.description.curve import Polynomial
 from robodyn.description.joint import Joint
 from robodyn.description.loop import Loop
 from robodyn.description.mechanism import Mechanism
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import Polynomial, TracedExplicitLoop
 from robodyn.errors import TopologyError
 from robodyn.joints import joint_kind
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from robodyn.arguments import check_fields
-from robodyn.description.constants import constants_of
-from robodyn.description.joint import Joint, Limits
+from robodyn.description.joint import Joint, Limits, constants_of
 from robodyn.description.pose import Pose, Vector
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description.actuation import Rotor
-from robodyn.description.constants import missing_constants
-from robodyn.description.joint import Joint, Limits
+from robodyn.description.joint import Joint, Limits, missing_constants
 from robodyn.description.loop import Loop, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose

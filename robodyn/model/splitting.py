@@ -9,21 +9,47 @@ Each half has half of the inertia, so that the mass matrix of the tree can be in
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose
+from robodyn.description import Actuator, Coupling, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root, graph_problems
 from robodyn.description.loop import shared_fields
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError
 from robodyn.force_elements import keeps_coordinate
+from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import fixed, joint_kind
-from robodyn.model.references import joints_referred_to
 from robodyn.topology.spanning_tree import cut_joints
+
+
+def joints_referred_to(mechanism: Mechanism) -> Iterator[str]:
+    """Joints that a motor, a mimic joint, a constraint, a force or a function names, sensors apart.
+
+    Those of functions are the joints that follow, too.
+    """
+    yield from (name for name, _ in mechanism.actuators)
+    yield from (x.mimic.joint for x in mechanism.joints if x.mimic is not None)
+    for given in (*mechanism.constraints, *mechanism.followers):
+        yield from given.joints
+    yield from (force.joint for force in mechanism.forces)
+
+
+def links_referred_to(mechanism: Mechanism) -> Iterator[str]:
+    """Links that something else than a joint, a motor or a sensor is on, once for each.
+
+    Places in the world are on none.
+    """
+    closing: tuple[Loop | Coupling, ...] = (*mechanism.loops, *mechanism.couplings)
+    for ends in closing:
+        yield from (ends.predecessor, ends.successor)
+    yield from (rotor.link for rotor in mechanism.rotors)
+    places = [link for element in mechanism.link_elements for link, _ in element.places]
+    places += [link for x in (*mechanism.forces, *mechanism.constraints) for link in x.links]
+    yield from (link for link in places if link != WORLD)
 
 
 def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:

@@ -21,7 +21,7 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.description.contact import CARRIED, Contact
 from robodyn.errors import ActuationError, SettingsError
 from robodyn.evaluator import Evaluator
-from robodyn.model.changes.contacts import SUFFIX, contacts_of
+from robodyn.model.changes.functions import SUFFIX, contacts_of
 from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
 from robodyn.tasks.quadratic_program import FAR, least

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robodyn.description import Coupling, Joint, Link, Loop, Pose, Vector
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.errors import UnknownNameError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.drake_closures import read_drake_closure

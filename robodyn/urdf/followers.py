@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robodyn.description.curve import Curve, Linear, Polynomial, Table
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import (
+    Curve,
+    Linear,
+    Polynomial,
+    Table,
+    TracedExplicitLoop,
+)
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.common.markup import child, element as written
 from robodyn.urdf.common.reader import Reader

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Mimic, Rotor
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.force_elements import LINK_ELEMENTS, fields_of
 from robodyn.force_elements.common.link_element import WORLD, DescribedElement

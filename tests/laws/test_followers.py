@@ -7,8 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.description import Mimic
-from robodyn.description.curve import Linear
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import Linear, TracedExplicitLoop
 from robodyn.model.turns import nearest_turns
 from robodyn.symbolic.evaluate import evaluate
 

@@ -20,7 +20,7 @@ from support.random_mechanisms import random_constants, random_inertia
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import Joint, Limits, Link, Loop, Mechanism, Pose
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.joints import KINDS
 from robodyn.joints.common.described import described_pose, described_subspace, matrix_of
 from robodyn.joints.common.evaluate import evaluate, parts_of

@@ -20,7 +20,7 @@ from support.random_mechanisms import random_constants, random_mechanism
 import robodyn as rd
 from robodyn import controllers
 from robodyn.description import Joint, Loop, Pose
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.errors import InconsistentStateError, SettingsError, ShapeError
 from robodyn.joints import KINDS
 from robodyn.ros.engine.engine import Engine

@@ -12,8 +12,7 @@ from support.random_mechanisms import awkward_linkage, awkward_mechanism, random
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.description import Mimic
-from robodyn.description.curve import Linear, Polynomial
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import Linear, Polynomial, TracedExplicitLoop
 
 mujoco = pytest.importorskip("mujoco")
 from support.mujoco_twin import Twin  # noqa: E402

@@ -6,7 +6,7 @@ import numpy as np
 from support.interpreted import interpreted
 
 from robodyn.description import Actuator, Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.joints import joint_kind
 
 

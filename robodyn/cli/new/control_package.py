@@ -1,4 +1,4 @@
-"""A package of ROS 2 that puts a robot behind ros2_control, from templates and the robot."""
+"""A package of ROS 2 that puts the joints of a robot behind ros2_control, from templates."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 from lxml import etree
 
 import robodyn as rd
 from robodyn.cli.convert import files_beside
-from robodyn.cli.new.control_joints import ControlJoints
 from robodyn.errors import some_of
+from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.engine.initial_posture import initial_posture
+from robodyn.ros.states.messages import StateNames
+from robodyn.ros.states.throttled_logger import ThrottledLogger
+from robodyn.simulation.loads.driven_joints import independent
 from robodyn.urdf.extensions import refused_by_others
 from robodyn.urdf.write import write
 
@@ -165,3 +170,46 @@ def _for_macro(name: str) -> str:
     """A name as a macro of xacro takes it, which makes numbers and truth values of text."""
     is_word = name[0].isalpha() and name.lower() not in ("nan", "inf", "infinity", "true", "false")
     return name if is_word else f"'{name}'"
+
+
+class ControlJoints:
+    """Joints with motors that a ``<ros2_control>`` can name.
+
+    names: In the order of commands.
+    left_out: Others with motors.
+    start: Where each stands in the neutral posture [rad, m].
+    interfaces: Kinds of commands that they take, the usual one first.
+    notes: What cannot be commanded, and why.
+    Raises SettingsError: If there are none.
+    """
+
+    def __init__(self, robot: rd.Robot) -> None:
+        self.notes: list[str] = []
+        names, log = StateNames(robot), ThrottledLogger(self.notes.append)
+        joints, q = CommandedJoints(names), initial_posture(names, log)
+        state = names.content(q, np.zeros(robot.nv), np.zeros(robot.nv))
+        places = dict(zip(state.name, state.position, strict=True))
+        tree = {joint.name for joint in robot.mechanism.joints} - {x.name for x in robot.loops}
+        self.names = tuple(name for name in joints.names if name in tree and name in places)
+        self.start = {name: float(places[name]) for name in self.names}
+        self.left_out = [name for name in robot.actuated_joints if name not in self.names]
+        if not self.names:
+            raise rd.SettingsError(
+                f"{robot.name!r} has no joint with a motor that ros2_control can command: it "
+                "takes joints of one coordinate"
+            )
+        if self.left_out:
+            self.notes.append(f"not of one coordinate, and not commanded: {some_of(self.left_out)}")
+        self.interfaces: tuple[str, ...] = ("position", "effort")
+        rows = [joints.row(name) for name in self.names]
+        try:
+            joints.refuse_without_coordinates(rows)
+        except rd.ActuationError as error:
+            self._leave_positions(str(error))
+        else:
+            if not independent(robot, q, joints.speeds[rows].tolist()):
+                self._leave_positions("loops tie them together")
+
+    def _leave_positions(self, reason: str) -> None:
+        self.interfaces = ("effort",)
+        self.notes.append(f"efforts alone, as not all motors can be driven: {reason}")

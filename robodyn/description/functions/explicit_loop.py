@@ -11,9 +11,8 @@ import numpy as np
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.calls.trace_graph import TraceGraph
-from robodyn.description.curve import Curve, Polynomial, Table
 from robodyn.description.functions.user_law import program_of
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import Curve, Polynomial, Table, TracedExplicitLoop
 from robodyn.errors import ShapeError
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian

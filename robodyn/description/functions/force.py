@@ -18,8 +18,8 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import mismatch
 from robodyn.codegen.calls.trace_graph import TraceGraph
-from robodyn.description.frame_argument import frame_argument
 from robodyn.description.functions.user_law import numbers_of, program_of
+from robodyn.description.pose import frame_argument
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw

@@ -16,7 +16,7 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import mismatch, number, one_name
 from robodyn.description.contact import Contact
-from robodyn.description.frame_argument import frame_argument
+from robodyn.description.pose import frame_argument
 from robodyn.equations.loops.frame_functions import (
     FRAME_KINDS,
     FUNCTION,

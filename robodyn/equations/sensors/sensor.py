@@ -11,8 +11,8 @@ from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.codegen.calls.trace_graph import TraceGraph
-from robodyn.description.frame_argument import frame_argument
 from robodyn.description.functions.user_law import numbers_of, program_of
+from robodyn.description.pose import frame_argument
 from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import SensorKind

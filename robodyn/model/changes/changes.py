@@ -17,22 +17,24 @@ from robodyn.description.symbols import with_symbols, with_whole_symbols
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.joint_stop import CompliantStops
 from robodyn.joints.joint_map import JointMap
-from robodyn.model.changes.contacts import with_contacts
 from robodyn.model.changes.edit import (
+    JointSpring,
     with_actuators,
     with_frames,
     with_joint_maps,
     with_more,
     with_payloads,
+    with_springs,
     with_stops,
+    without_free_root,
 )
-from robodyn.model.changes.free_root import without_free_root
 from robodyn.model.changes.functions import (
     AnyConstraint,
     AnyCoupling,
     AnyForce,
     AnySensor,
     with_constraints,
+    with_contacts,
     with_couplings_added,
     with_forces,
     with_sensors,
@@ -41,7 +43,6 @@ from robodyn.model.changes.hinges import with_merged_hinges
 from robodyn.model.changes.locking import with_locked
 from robodyn.model.changes.other_numbers import NUMBERS
 from robodyn.model.changes.parameter_changes import with_parameters
-from robodyn.model.changes.springs import JointSpring, with_springs
 from robodyn.model.model import Model
 from robodyn.model.settings import Settings, check_forces_act
 from robodyn.quick_dataclass import dataclass

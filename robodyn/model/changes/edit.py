@@ -1,4 +1,4 @@
-"""Changed copies of a description: more links, loops and masses, other motors and stops."""
+"""Changed copies of a description: more links, loops, masses or springs, other motors or stops."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect
+from robodyn.arrays import expect, mismatch
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose, Rotor
-from robodyn.description.frame_argument import frame_argument
-from robodyn.description.pose import rotation_from_rpy
+from robodyn.description.graph_check import find_root
+from robodyn.description.pose import frame_argument, rotation_from_rpy
 from robodyn.description.values import refuse_bad_values
 from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.force_elements import relaxed
+from robodyn.force_elements import LINK_ELEMENTS, relaxed
+from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.joints import fixed, joint_map
+from robodyn.force_elements.point_spring import PointSpring
+from robodyn.joints import fixed, floating, joint_kind, joint_map
 from robodyn.joints.joint_map import JointMap
+from robodyn.literals import Base
 from robodyn.model.joint_info import Joints
 from robodyn.model.settings import Settings
+from robodyn.model.splitting import joints_referred_to, links_referred_to
+from robodyn.symbolic.symbol import with_name
 
 
 def with_payloads(mechanism: Mechanism, payload: Mapping[str, Inertia]) -> Mechanism:
@@ -197,3 +202,100 @@ def with_payload(link: Link, load: Inertia) -> Link:
     (xx, xy, xz), (_, yy, yz), (*_, zz) = J.tolist()
     x, y, z = com.tolist()
     return dataclasses.replace(link, inertia=Inertia(mass, Pose((x, y, z)), xx, xy, xz, yy, yz, zz))
+
+
+#: Stiffness [N m/rad, N/m] and rest position [rad, m].
+JointSpring = tuple[float, float]
+
+
+def with_springs(
+    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[DescribedElement]
+) -> Mechanism:
+    """A description with springs beside those that it has.
+
+    springs: A joint has one spring: another one takes its place.
+    """
+    if not isinstance(springs, Mapping):
+        links = ["world", *(link.name for link in mechanism.links)]
+        for spring in springs:
+            if type(spring) not in LINK_ELEMENTS.values():
+                expect("one of springs", spring, PointSpring, "springs")
+            for name, _ in spring.places:
+                if name not in links:
+                    raise UnknownNameError("link", name, links, f"{spring.tag} {spring.name!r}")
+        elements = (*mechanism.link_elements, *springs)
+        return refuse_bad_values(dataclasses.replace(mechanism, link_elements=elements))
+    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
+    for name, pair in springs.items():
+        try:
+            stiffness, rest = (with_name(x, float(x)) for x in pair)
+        except (TypeError, ValueError):
+            raise mismatch(
+                f"springs[{name!r}]", pair, "stiffness and rest position", "springs"
+            ) from None
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        single = [n for n, mover in movers.items() if _is_single(mover)]
+        if name not in single:
+            raise UnknownNameError(
+                "joint with one degree of freedom", name, single, repr(mechanism.name)
+            )
+        movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
+    joints = tuple(movers[joint.name] for joint in mechanism.joints)
+    loops = tuple(movers[loop.name] for loop in mechanism.loops)
+    return refuse_bad_values(dataclasses.replace(mechanism, joints=joints, loops=loops))
+
+
+def _is_single(mover: Joint | Loop) -> bool:
+    """Whether joints of this kind have one coordinate and one speed."""
+    if isinstance(mover, Joint):
+        return (mover.nq, mover.nv) == (1, 1)
+    kind = joint_kind(mover.kind)
+    return (kind.nq, kind.nv) == (1, 1)
+
+
+#: Name of the fixed link in files.
+WORLD = "world"
+
+
+def without_free_root(mechanism: Mechanism, base: Base) -> Mechanism:
+    """A mechanism without a world and a free joint before the robot, if it has them.
+
+    A root with mass is a body of the robot, not the world.
+
+    base: For ``"moving"``, only a link called ``world`` is removed, as a body may also be free in a
+        frame that moves along a path, such as an orbit.
+    Raises SettingsError: If more than that joint is in the world, so that the base cannot take its
+        place.
+    """
+    root = find_root(mechanism)
+    outward = [joint for joint in mechanism.joints if joint.parent == root]
+    free = next((joint for joint in outward if joint.kind == floating.KIND.name), None)
+    carried = base == "moving" and root != WORLD  # the free joint is relative to the moving base
+    body = root != WORLD and any(
+        link.name == root and link.inertia is not None for link in mechanism.links
+    )
+    if free is None or carried or body:
+        return mechanism
+    if len(outward) > 1 or _is_more(mechanism, root, free):
+        raise SettingsError(
+            f"base is {base!r}, and cannot take the place of joint {free.name!r}, by which "
+            f"{free.child!r} moves freely in {root!r}: other things stand in {root!r} too, or the "
+            "joint has damping, friction, armature or an origin of its own; with base='fixed' that "
+            "joint has the six degrees of freedom"
+        )
+    return dataclasses.replace(
+        mechanism,
+        links=tuple(link for link in mechanism.links if link.name != root),
+        joints=tuple(joint for joint in mechanism.joints if joint is not free),
+        root=mechanism.root and free.child,
+    )
+
+
+def _is_more(mechanism: Mechanism, root: str, free: Joint) -> bool:
+    """Whether the root or the free joint have more than what a floating base replaces."""
+    used = {*links_referred_to(mechanism)}
+    used |= {link.name for link in mechanism.links if link.inertia is not None}
+    named = {*joints_referred_to(mechanism)}
+    resists = bool(free.damping or free.friction or free.armature)
+    return root in used or free.name in named or resists or free.origin != Pose()

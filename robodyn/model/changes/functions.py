@@ -1,20 +1,24 @@
-"""A description with what its user gives as functions: constraints, couplings, forces, sensors."""
+"""A description with what its user gives as functions: constraints, couplings, forces, sensors.
+
+Contacts by choice are constraints of a frame in a link.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from robodyn.arrays import expect
 from robodyn.description import Coupling, Limits, Mechanism
+from robodyn.description.contact import Contact
 from robodyn.description.followers import in_order
 from robodyn.description.functions.explicit_loop import ExplicitLoop, Follower
 from robodyn.description.functions.force import Force
 from robodyn.description.graph_check import unknown_links
 from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.equations.loops.frame_constraint import FrameConstraint
+from robodyn.equations.loops.frame_constraint import FrameConstraint, TracedFrameConstraint
 from robodyn.equations.loops.rolling import Rolling
 from robodyn.equations.quantities.wrenches import GROUND
 from robodyn.equations.sensors.sensor import Sensor
@@ -23,6 +27,7 @@ from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
 from robodyn.joints import continuous, floating as floating_joint, joint_kind
+from robodyn.model.changes.edit import with_frames
 from robodyn.model.windings import with_drives
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
@@ -206,3 +211,37 @@ def _joint_sizes(mechanism: Mechanism, *, floating: bool) -> dict[str, tuple[str
     if floating:
         sizes |= {FLOATING_BASE: (free.name, free.nq, free.nv)}
     return sizes
+
+
+#: What contacts are called after: the frame in a link, and its constraint.
+SUFFIX = " contact"
+
+
+def contacts_of(mechanism: Mechanism) -> dict[str, Contact]:
+    """Contacts by link."""
+    return {
+        given.name.removesuffix(SUFFIX): given.contact
+        for given in mechanism.constraints
+        if isinstance(given, TracedFrameConstraint) and given.contact is not None
+    }
+
+
+def with_contacts(mechanism: Mechanism, contacts: Mapping[str, Contact]) -> Mechanism:
+    """A description with these contacts, and no others."""
+    gone = {link + SUFFIX for link in contacts_of(mechanism)}
+    mechanism = dataclasses.replace(
+        mechanism,
+        links=tuple(link for link in mechanism.links if link.name not in gone),
+        joints=tuple(joint for joint in mechanism.joints if joint.child not in gone),
+        constraints=tuple(x for x in mechanism.constraints if x.name not in gone),
+    )
+    for link, contact in contacts.items():
+        expect(f"contacts[{link!r}]", contact, Contact, "contacts")
+        name = link + SUFFIX
+        at = (0.0, 0.0, 0.0) if contact.at is None else contact.at
+        mechanism = with_frames(mechanism, {name: (link, at)})
+        given = FrameConstraint(name, contact.rows(), (contact.on, name))
+        traced = given.traced({}, [x.name for x in mechanism.links])
+        marked = dataclasses.replace(traced, contact=contact)
+        mechanism = dataclasses.replace(mechanism, constraints=(*mechanism.constraints, marked))
+    return mechanism

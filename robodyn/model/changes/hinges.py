@@ -20,7 +20,7 @@ from robodyn.force_elements import joint_numbers
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.changes.edit import with_payload
-from robodyn.model.references import joints_referred_to, links_referred_to
+from robodyn.model.splitting import joints_referred_to, links_referred_to
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.body_inertia import body_inertia, shift_inertia

@@ -11,9 +11,9 @@ from typing import Any, Self
 import robodyn as rd
 from robodyn.bags.messages import JOINT_STATE
 from robodyn.ros.rclpy.access import MESSAGES, message_class, optional, quality
+from robodyn.ros.rclpy.node import warn
 from robodyn.ros.rclpy.parameters import WITHOUT_TF2, declare_fixed, fixed
 from robodyn.ros.rclpy.robot_node import RobotNode, spin
-from robodyn.ros.rclpy.simulation_node import warn
 from robodyn.ros.relay.relay_topics import WAITING, RelayOutputs, RelayTopics, summary
 from robodyn.ros.states.sizes import check_command
 from robodyn.ros.states.throttled_logger import ThrottledLogger

@@ -15,7 +15,7 @@ from robodyn.caller import warn
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.ground import Ground
 from robodyn.force_elements.joint_stop import CompliantStops
-from robodyn.model.changes.contacts import contacts_of
+from robodyn.model.changes.functions import contacts_of
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.functions import OncePerInstant, as_state_function

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.description import Actuator, Joint, Limits, Link, Loop, Mimic, Pose
-from robodyn.description.curve import Linear, Polynomial
-from robodyn.description.traced_explicit_loop import TracedExplicitLoop
+from robodyn.description.traced_explicit_loop import Linear, Polynomial, TracedExplicitLoop
 from robodyn.force_elements.common.link_element import DescribedElement
 from robodyn.force_elements.point_spring import PointSpring
 from robodyn.joints import distance as distance_joint, fixed, joint_kind, prismatic, spherical

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.description import Coupling, Joint, Loop, Pose
-from robodyn.description.constants import with_constants
 from robodyn.description.exact_turns import exact_pose
+from robodyn.description.joint import with_constants
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.joints import joint_kind
 from robodyn.quick_dataclass import dataclass

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Link, Loop, Mechanism, Mimic, Pose
-from robodyn.description.constants import with_constants
+from robodyn.description.joint import with_constants
 from robodyn.errors import RobodynError, TopologyError, some_of
 from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.joints import fixed, floating, revolute

@@ -274,7 +274,7 @@ def test_bytes_that_are_no_message(domain, monkeypatch):
 def test_nothing_listens_outside(domain):
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux lets a socket be tied to an interface")
-    from robodyn.ros.dds.guard import open_sockets
+    from robodyn.ros.dds.node import open_sockets
 
     before = open_sockets()
     node = DdsNode("hidden", domain=domain + 20)

@@ -349,7 +349,7 @@ def test_what_is_called_xacro_can_be_left_alone(arm, tmp_path):
     ],
 )
 def test_what_never_ends_is_ended(tmp_path, body, monkeypatch):
-    monkeypatch.setattr("robodyn.urdf.xacro.process.TIME", 2.0)
+    monkeypatch.setattr("robodyn.urdf.xacro.expansion.TIME", 2.0)
     path = written(tmp_path, f'<robot name="a" {SPACE}>{body}</robot>')
     with pytest.raises(UrdfError, match="ended after 2 s") as caught:
         rd.load(path)
@@ -423,7 +423,7 @@ def test_xacro_runs_in_a_process_of_its_own(arm):
 
 @pytest.mark.slow
 def test_a_process_that_ended_meanwhile_is_replaced():
-    from robodyn.urdf.xacro import process
+    from robodyn.urdf.xacro import expansion as process
 
     for _ in range(2):
         assert rd.load(SUM).link_names == ("l3",)

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.description import Actuator, Coupling, Mechanism
 from robodyn.description.couplings import branches
-from robodyn.description.curve import Linear, Polynomial
+from robodyn.description.traced_explicit_loop import Linear, Polynomial
 from robodyn.errors import some_of
 from robodyn.joints import helical
 from robodyn.urdf.mjcf.writing.document import Document, add

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from robodyn.description import Joint, Mechanism
-from robodyn.description.curve import Linear, Polynomial
+from robodyn.description.traced_explicit_loop import Linear, Polynomial
 from robodyn.errors import UrdfError
 from robodyn.joints import distance
 from robodyn.topology.spanning_tree import spanning_tree
