@@ -265,6 +265,44 @@ def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
     assert found.fate == "misfit refused, the remedy closes it", (made.what, found)
 
 
+@pytest.mark.slow
+def test_the_remedy_that_leaves_more_motion_is_named_beside_a_smaller_one():
+    """A planar 3-RRR with a tilted pin closes by universal joints and moves in two ways of three."""
+    made = case(59, 9902, role="misfit")
+    found = verdict(made)
+    assert found.fate == "misfit refused, the remedy works", (made.what, found)
+    assert " or closure_tolerance" in found.told
+
+
+FOUR_BAR = """
+<link name="crank{k}">{body}</link><link name="coupler{k}">{body}</link>
+<link name="rocker{k}">{body}</link>
+<joint name="crank{k}" type="continuous"><parent link="ground"/><child link="crank{k}"/>
+  <origin xyz="{k} 0 0"/><axis xyz="0 0 1"/></joint>
+<joint name="coupler{k}" type="continuous"><parent link="crank{k}"/><child link="coupler{k}"/>
+  <origin xyz="0 0.2 0"/><axis xyz="0 0 1"/></joint>
+<joint name="rocker{k}" type="continuous"><parent link="coupler{k}"/><child link="rocker{k}"/>
+  <origin xyz="0.5 0.1 0"/><axis xyz="0 0 1"/></joint>
+<loop name="pin{k}" type="revolute"><predecessor link="rocker{k}"><origin xyz="-0.1 -0.3 0"/>
+  </predecessor><successor link="ground"><origin xyz="{x} 0 {z}"/></successor>
+  <axis xyz="0 0 1"/></loop>
+"""
+BODY = """<inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+
+
+def test_a_frame_that_closes_its_loop_is_named_where_rounding_leaves_others_open():
+    """One four-bar is out of its plane by a digit, the other one by 0.3 m."""
+    bars = (FOUR_BAR.format(k=k, x=k + 0.4, z=z, body=BODY) for k, z in ((0, 3e-7), (1, 0.3)))
+    text = f'<robot name="pair"><link name="ground"/>{"".join(bars)}</robot>'
+    with pytest.raises(rd.TopologyError, match="moved to where it closes, this is") as told:
+        rd.load(text).neutral()
+    pin = re.compile('<loop name="pin1".*?</loop>', re.DOTALL)
+    with pytest.warns(LoopWarning, match="as rounding can have done"):
+        robot = rd.load(pin.sub(pin.search(str(told.value))[0], text))
+    assert robot.dof == 2
+
+
 def rods(turned, lower=-1.0):
     """Two cranks with rods on both sides; pins of the second are turned by an angle.
 

@@ -294,11 +294,11 @@ def _load(text, base, **options):
 
 
 def _remedies(message):
-    """Options that a message advises, and elements to write instead."""
-    options = {
-        name: float(value)
+    """Options that a message advises, each one to be tried; and elements to write instead."""
+    options = [
+        (name, float(value))
         for name, value in re.findall(r"(snap|closure_tolerance)=([0-9.]+(?:e[+-]?\d+)?)", message)
-    }
+    ]
     elements = re.findall(r"<(loop|joint) name=\"([^\"]+)\".*?</\1>", message)
     texts = re.findall(r"(<(?:loop|joint) name=\".*?</(?:loop|joint)>)", message)
     return options, {name: text for (_, name), text in zip(elements, texts, strict=False)}
@@ -309,8 +309,8 @@ def _followed(case, first):
     found, options, text, way = first, {}, case.text, []
     for _ in range(5):
         message = found.error or " ".join(found.said)
-        new, elements = _remedies(message)
-        new = {k: x for k, x in new.items() if options.get(k) != x}
+        advised, elements = _remedies(message)
+        new = [(k, x) for k, x in advised if options.get(k) != x]
         mended = text
         for name, element in elements.items():
             old = re.search(rf"<(loop|joint) name=\"{re.escape(name)}\".*?</\1>", mended, re.S)
@@ -319,14 +319,14 @@ def _followed(case, first):
         if not new and mended == text:
             break
         if new:
-            options |= new
-            way.append(", ".join(f"{k}={x:g}" for k, x in new.items()))
+            way.append(" or ".join(f"{k}={x:g}" for k, x in new))
         else:
             text = mended
             way.append("element " + ", ".join(elements))
-        found = _load(text, case.base, **options)
-        if not found.error and found.dof == _dof(case):
-            break
+        for options in [options | {k: x} for k, x in new] or [options]:  # noqa: B020
+            found = _load(text, case.base, **options)
+            if not found.error and found.dof == _dof(case):
+                return found, " -> ".join(way)
     return found, " -> ".join(way) or "no remedy given"
 
 

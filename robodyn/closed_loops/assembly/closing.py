@@ -146,8 +146,7 @@ class LoopCloser:
         if (mended := remedy(mechanism.written or mechanism, settings)) is not None:
             rigid = "without rigid=True and " * settings.rigid
             return (
-                f"{mended}: mend the numbers, or load {rigid}with "
-                f"closure_tolerance={mended.tolerance:.2g} to have that done"
+                f"{mended}: mend the numbers, or load {rigid}with {mended.option} to have that done"
             )
         name = largest_gap(self._model, error.residual)[0]
         cuts = self._model.tree.cuts

@@ -91,6 +91,11 @@ class LoopGeometry:
         """Displacements of the frames of its joints."""
         return FrameDisplacements(self.model)
 
+    @cached_property
+    def displaceable(self) -> LoopGeometry:
+        """The same loops, of which frames can be displaced."""
+        return LoopGeometry(self.model, displaced=True)
+
     def residual(self, q: Array) -> Array:
         """Gaps, shape (..., nc)."""
         return np.asarray(self.position.residual(q) / self.units)

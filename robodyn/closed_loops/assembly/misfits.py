@@ -55,25 +55,50 @@ class Remedy:
     way: float
     dof: int
     stiff: bool  # no joint in some of the loops can move all the same
+    more: Remedy | None = None  # a larger one, which leaves more degrees of freedom
 
     def __str__(self) -> str:
         leaving = f"leave {self.dof} degree{'s' * (self.dof != 1)} of freedom"
+        more = f", by up to {self.more._moved} {self.more.dof}" if self.more else ""
         return (
-            f"with frames of joints moved by up to {self.angle:.2g} rad and {self.way:.2g} m they "
-            f"close and {leaving}{', though some of them stay stiff' * self.stiff}"
+            f"with frames of joints moved by up to {self._moved} they "
+            f"close and {leaving}{', though some of them stay stiff' * self.stiff}{more}"
         )
+
+    @property
+    def _moved(self) -> str:
+        return f"{self.angle:.2g} rad and {self.way:.2g} m"
+
+    @property
+    def option(self) -> str:
+        """What to load with."""
+        text = f"closure_tolerance={self.tolerance:.2g}"
+        more = self.more
+        return f"{text} ({more.option} for {more.dof} degrees of freedom)" if more else text
 
 
 def remedy(mechanism: Mechanism, settings: Settings, below: float = math.inf) -> Remedy | None:
     """What lets the loops of a description close, with a rank that is below a given one.
 
-    The first with which no loop stays stiff, if there is one.
+    The first with which no loop stays stiff, if there is one, and what leaves more motion.
     """
     settings = dataclasses.replace(_of_tree(settings), rigid=False)
-    model, tried = build_model(mechanism, settings), dict[float, Remedy | None]()
+    model = build_model(mechanism, settings)
     if not model.setup.closures:
         return None
     letter = LoopGeometry(model)
+    found = _remedy(mechanism, settings, letter, below)
+    if found is None or found.stiff:
+        return found
+    more = _remedy(mechanism, settings, letter, letter.space.nv - found.dof)
+    return dataclasses.replace(found, more=None if more is None or more.stiff else more)
+
+
+def _remedy(
+    mechanism: Mechanism, settings: Settings, letter: LoopGeometry, below: float
+) -> Remedy | None:
+    """The first remedy with which no loop stays stiff, if there is one."""
+    tried = dict[float, Remedy | None]()
     for part in PARTS:
         near = nearest_linkage(letter, part * MISFIT, below)
         for size in () if near is None else (1.1 * near.size, part * MISFIT):
@@ -127,10 +152,7 @@ def _of_stiff_loops(
             "together (rad, or parts of the longest link)"
         )
     else:
-        text += (
-            f"; {mended}: mend the numbers, or load with closure_tolerance={mended.tolerance:.2g} "
-            "to have that done"
-        )
+        text += f"; {mended}: mend the numbers, or load with {mended.option} to have that done"
     to_letter = loops.model.mechanism is mechanism
     meant = "load with rigid=True" if to_letter else "there is nothing to mend"
     return (f"{text}. If {'they are' if several else 'it is'} meant to be stiff, {meant}",)

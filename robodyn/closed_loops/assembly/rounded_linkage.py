@@ -165,9 +165,13 @@ def nearest_linkage(
         for rank in start.readings(q, tolerance)
         if rank < below
     ]
+    seen = dict[tuple[int, int, bytes], Array]()
     for rank, k, free, q in sorted(ways, key=lambda way: way[:3]):
         start, turned = starts[k]
-        found = _displaced(start, letter, q, rank, tolerance, not free, turned)
+        if (way := (rank, k, q.tobytes())) not in seen:
+            seen[way] = np.unique(start.postures(q, rank, tolerance), axis=0)
+        postures = np.array([q, *seen[way]])
+        found = _displaced(start, letter, postures, rank, tolerance, not free, turned)
         if found is not None:
             return found
     return None
@@ -235,7 +239,7 @@ def _doubt(letter: LoopGeometry, q: Array) -> tuple[str, ...]:
 def _displaced(
     start: LoopGeometry,
     letter: LoopGeometry,
-    q: Array,
+    postures: Array,
     rank: int,
     tolerance: float,
     held: bool,
@@ -247,7 +251,7 @@ def _displaced(
     which digits open it by much, or at those near the first one. That one, in which it was drawn,
     stays as it is if it is ``held``.
     """
-    postures = np.array([q, *np.unique(start.postures(q, rank, tolerance), axis=0)])
+    q = postures[0]
     gaps = np.abs(start.residual(postures)).max(axis=1)
     steps = np.abs(start.space.difference(np.broadcast_to(q, postures.shape), postures))
     by_it = steps.max(axis=1, initial=0.0) < NEAR
@@ -281,7 +285,7 @@ def _closed_at(
     # axes that are not parallel to these digits, though some nearly are, are left as they are
     apart = np.abs(start.axes_apart(ALMOST_PARALLEL)[1]).max(initial=0.0)
     parallel = ALMOST_PARALLEL if apart < DEFAULT_SNAP else 0.0
-    linkage = LoopGeometry(start.model, displaced=True)
+    linkage = start.displaceable
     found = _Closing(linkage, postures, np.zeros(linkage.frames.size), rank, held, parallel)
     for fine, quick in ((0.0, True), (2.0, False), (0.0, False), (2.0, False), (1.0, False)):
         found = found.stepped(tolerance, fine, quick)
@@ -350,7 +354,8 @@ class _Closing:
         """
         best, size = self, self.gap
         for _ in range(STEPS):
-            found = best._step(fine, fine=True)._step(1.0) if fine else best._step(1.0)
+            half_way = best._step(fine, fine=True) if fine else best
+            found = half_way._step(1.0, within=tolerance)
             before, size = size, found.gap
             moved = float(np.linalg.norm(found.total - best.total))
             if size < before and np.linalg.norm(found.total) <= tolerance:
@@ -362,13 +367,16 @@ class _Closing:
                 break
         return best
 
-    def _step(self, factor: float, fine: bool = False) -> _Closing:
+    def _step(self, factor: float, fine: bool = False, within: float = math.inf) -> _Closing:
+        """The same after one step; as it is where all displacements would not be within this."""
         least = FINE_DISPLACEMENT_NOISE if fine else LEAST_DISPLACEMENT_NOISE
         noise = max(self.gap if fine else LEVER * self.gap, least)
         step = self._gauss_newton(min(noise, DISPLACEMENT_NOISE))
         if step is None or not (fine or step[2] < ENOUGH * self.gap):
             return self
         d, dq = factor * step[0], factor * step[1]
+        if np.linalg.norm(self.total + d) > within:
+            return self
         start = self.linkage
         model = with_frames_of(start.model, start.frames.moved(d))
         return dataclasses.replace(
