@@ -267,7 +267,7 @@ def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
 
 @pytest.mark.slow
 def test_the_remedy_that_leaves_more_motion_is_named_beside_a_smaller_one():
-    """A planar 3-RRR with a tilted pin closes by universal joints and moves in two ways of three."""
+    """A planar 3-RRR with a tilted pin closes by universal joints, and moves in two ways of 3."""
     made = case(59, 9902, role="misfit")
     found = verdict(made)
     assert found.fate == "misfit refused, the remedy works", (made.what, found)
