@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Of the displacement of a link: along axes of the world, then about them.
 ALONG = ("x", "y", "z", "rx", "ry", "rz")
 
+#: The call from which on models of one form are computed by a function of their own.
+OFTEN = 12
+
 
 class LinearModels:
     """Linear models near states.
@@ -47,6 +50,7 @@ class LinearModels:
     ) -> None:
         self._model, self._whole, self._evaluator = model, whole, evaluator
         self._local, self._expansion = local, expansion
+        self._calls: dict[tuple[tuple[int, ...], ...], int] = {}
 
     def near(
         self,
@@ -123,7 +127,9 @@ class LinearModels:
         tangent: Tangent,
         forces: tuple[int, ...],
     ) -> StateSpace:
-        """The same model by one function, where there is one; calls like this one go to it.
+        """The same model by one function, where there is one; later calls like this go to it.
+
+        The first ones do without: the function takes as long as derivatives to trace and compile.
 
         ``state`` is positions, speeds and forces, ``options`` are those of the method of the robot,
         and ``forces`` the speeds whose forces are inputs.
@@ -132,6 +138,9 @@ class LinearModels:
         plain = self._local.add(own) and tangent.places == own and model.A.size
         all_speeds = self._model.setup.closed or len(own) == self._model.bodies.nv
         if not (plain and all_speeds and self._evaluator.of_state_alone) or minimal:
+            return without_unread(model, self._charges, asked=False)
+        calls = self._calls[own, forces] = self._calls.get((own, forces), 0) + 1
+        if calls < OFTEN:
             return without_unread(model, self._charges, asked=False)
 
         def made(found: tuple[Array, ...], q: Array, v: Array, tau: Array) -> Any:

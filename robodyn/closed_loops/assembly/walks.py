@@ -18,6 +18,10 @@ STEPS, WALKS, STRIDE = 12, 8, 0.4
 #: Newton steps that close the loops after a stride.
 CLOSING = 5
 
+#: Rows up to which singular values are found: eigenvalues of more than 25 are spread over threads
+#: that wait for one another, which takes a hundred times as long.
+FEW_ROWS = 50
+
 #: Postures that are guessed, and Newton steps that look for closed ones near them.
 GUESSES, SEARCHING = 32, 16
 
@@ -132,10 +136,13 @@ class _Loops:
         unknown = ~(np.isfinite(K).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
         K, b = K.copy(), b.copy()
         K[unknown], b[unknown] = 0.0, 0.0
-        # squares of singular values will do: what they lose is made up for by the next step
-        squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
-        first = K.shape[1] - self._rank
-        U, squares = U[:, :, first:], squares[:, first:]
+        if K.shape[1] <= FEW_ROWS:
+            U, sizes, _ = np.linalg.svd(K, full_matrices=False)
+            U, squares = U[:, :, : self._rank], sizes[:, : self._rank] ** 2
+        else:  # squares will do: what they lose is made up for by the next step
+            squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
+            first = K.shape[1] - self._rank
+            U, squares = U[:, :, first:], squares[:, first:]
         inside = _by(np.swapaxes(U, 1, 2), b) / np.maximum(squares, 1e-20)
         return _by(np.swapaxes(K, 1, 2), _by(U, inside))
 

@@ -25,10 +25,10 @@ exert with multipliers ``lam``. Other rows ``D K`` that follow from them can car
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-from robodyn.equations.elimination import elimination
+from robodyn.equations.elimination.elimination import Factors
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.quick_dataclass import dataclass
@@ -102,7 +102,8 @@ def accelerations(
     rows: Independent, but for groups at their end; their bias includes what stabilises them.
     light, optional: Speeds that may move no mass, as for `factorization.factorize`.
     """
-    return elimination.solve(M, force, rows, *_pivots(M, light, groups))
+    factors = Factors(M, rows, *_pivots(M, light, groups))
+    return factors.solve(force, [row.bias for row in rows])
 
 
 class FreeSystem:
@@ -124,9 +125,14 @@ class FreeSystem:
         self._size, self._free, self._groups = len(M), free, groups
         self._M = [[M[i][j] for j in free] for i in free]
         self._light = {i: light[k] for i, k in enumerate(free) if k in light}
-        self._slopes = [
-            {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian} for row in rows
+        self._rows = [
+            Row(0.0, {i: row.jacobian[k] for i, k in enumerate(free) if k in row.jacobian}, 0.0)
+            for row in rows
         ]
+
+    @cached_property
+    def _factors(self) -> Factors:
+        return Factors(self._M, self._rows, *_pivots(self._M, self._light, self._groups))
 
     def solve(
         self, force: Sequence[Number], biases: Sequence[Number]
@@ -136,8 +142,7 @@ class FreeSystem:
         force: At the free speeds.
         biases: ``k`` of each row, and what given accelerations add to it.
         """
-        rows = [Row(0.0, slopes, k) for slopes, k in zip(self._slopes, biases, strict=True)]
-        x, lam = accelerations(self._M, force, rows, self._light, self._groups)
+        x, lam = self._factors.solve(force, biases)
         a: list[Number] = [0.0] * self._size
         for k, value in zip(self._free, x, strict=True):
             a[k] = value
@@ -152,9 +157,7 @@ class FreeSystem:
 
         Of known rates it says how near the rows are to dependence: large near singular postures.
         """
-        rows = [Row(0.0, slopes, 0.0) for slopes in self._slopes]
-        pivots = _pivots(self._M, self._light, self._groups)
-        return elimination.energy(self._M, rates, rows, *pivots)
+        return self._factors.energy(rates)
 
 
 def _pivots(M: Matrix, light: Mapping[int, float] | None, groups: Sequence[RowGroup]) -> Any:
@@ -228,9 +231,9 @@ def least_motor_forces(
             for j, y in row.jacobian.items():
                 if j <= i:
                     A[i][j] = A[i][j] + x * y * scale**2
-    still = [Row(0.0, row.jacobian, 0.0) for row in rows]
     _, *of_rows = _pivots(A, None, groups)
-    motion, lam = elimination.solve(A, needed, still, _inverse_where_held, *of_rows)
+    factors = Factors(A, rows, _inverse_where_held, *of_rows)
+    motion, lam = factors.solve(needed, [0.0] * len(rows))
     tau = [motion[k] if k in motors else 0.0 for k in range(nv)]
     return tau, [-value for value in lam]
 

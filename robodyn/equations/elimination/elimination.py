@@ -171,19 +171,11 @@ OfSpeed = Callable[[int, Number], Number]
 OfRow = Callable[[Number, Number, Number], Number]
 
 
-def solve(
-    M: Matrix,
-    force: Sequence[Number],
-    rows: Sequence[Row],
-    of_speed: OfSpeed,
-    of_row: OfRow,
-    last: int = 0,
-    solve_last: SolveLast | None = None,
-) -> tuple[list[Number], list[Number]]:
-    """Accelerations and multipliers.
+class Factors:
+    """The system after elimination, which is the same for all right sides.
 
     M: Mass matrix; its lower half is read.
-    rows: Independent, but for the last ones.
+    rows: Independent, but for the last ones; their biases are not read.
     of_speed: Inverse of the pivot of a speed.
     of_row: Inverse of a pivot of a row, with its sign changed.
     last: How many rows may depend on others.
@@ -191,85 +183,76 @@ def solve(
         semidefinite matrix, of which it is given the lower half, and its diagonal before other rows
         were eliminated.
     """
-    it = _Eliminated(M, force, rows, of_speed, of_row, last)
-    x, end = it.right, it.end
-    x[end:] = it.solve_rest(solve_last)
-    for p in range(end - 1, -1, -1):
-        x[p] = x[p] * it.inverses[p]
-        for j, factor in it.entries[p].items():
-            x[p] = x[p] - factor * x[j]
-    return [x[at] for at in it.speeds], [-x[at] for at in it.multipliers]
-
-
-def energy(
-    M: Matrix,
-    rates: Sequence[Number],
-    rows: Sequence[Row],
-    of_speed: OfSpeed,
-    of_row: OfRow,
-    last: int = 0,
-    solve_last: SolveLast | None = None,
-) -> Number:
-    """``r^T (K M^-1 K^T)^-1 r`` of some rates r of the rows.
-
-    That is twice the kinetic energy of the motion of least energy with these rates. It takes no
-    substitution from the root to the leaves.
-
-    Other arguments as for `solve`.
-    """
-    asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, rates, strict=True)]
-    it = _Eliminated(M, [0.0] * len(M), asked, of_speed, of_row, last)
-    x, end = it.right, it.end
-    total = -dot(x[end:], it.solve_rest(solve_last)) if len(x) > end else 0.0
-    for value, inverse in zip(x[:end], it.inverses, strict=True):
-        total = total - value * value * inverse
-    return total
-
-
-class _Eliminated:
-    """The system after elimination; arguments as for `solve`.
-
-    speeds, multipliers: Place of each in the order of elimination.
-    end: Place of the first row that may depend on others.
-    entries: Factors of each pivot, and what is left after ``end``.
-    right: The right side.
-    inverses: Of the pivots before ``end``.
-    """
 
     def __init__(
         self,
         M: Matrix,
-        force: Sequence[Number],
         rows: Sequence[Row],
         of_speed: OfSpeed,
         of_row: OfRow,
-        last: int,
+        last: int = 0,
+        solve_last: SolveLast | None = None,
     ) -> None:
         order, early = elimination_order(M, rows, len(rows) - last)
-        self.speeds, self.multipliers = _places(len(M), len(rows), order)
-        self.entries = _entries(M, rows, self.speeds, self.multipliers)
-        self.right: list[Number] = [0.0] * len(self.entries)
-        for at, value in zip(self.speeds, force, strict=True):
-            self.right[at] = value
-        for at, row in zip(self.multipliers, rows, strict=True):
-            self.right[at] = -row.bias
-        names = {at: k for k, at in enumerate(self.speeds)}
-        self.end = len(self.right) - last
-        missing = {self.multipliers[r]: _missing(M, rows[r], order[r]) for r in early}
-        self.inverses, self._before = _eliminate(
-            self.entries, self.right, names, of_speed, of_row, self.end, missing
+        #: Place of each speed and row in the order of elimination.
+        self._speeds, self._rows = _places(len(M), len(rows), order)
+        #: Factors of each pivot by column, and what is left for the last rows.
+        self._entries = _entries(M, rows, self._speeds, self._rows)
+        names = {at: k for k, at in enumerate(self._speeds)}
+        self._end, self._solve_last = len(self._entries) - last, solve_last
+        missing = {self._rows[r]: _missing(M, rows[r], order[r]) for r in early}
+        #: Inverses of the pivots but the last ones.
+        self._inverses, self._before = _eliminate(
+            self._entries, names, of_speed, of_row, self._end, missing
         )
 
-    def solve_rest(self, solve_last: SolveLast | None) -> list[Number]:
+    def solve(
+        self, force: Sequence[Number], biases: Sequence[Number]
+    ) -> tuple[list[Number], list[Number]]:
+        """Accelerations and multipliers; ``biases``: ``k`` of each row."""
+        x = self._eliminated(force, biases)
+        x[self._end :] = self._rest(x)
+        for p in range(self._end - 1, -1, -1):
+            x[p] = x[p] * self._inverses[p]
+            for j, factor in self._entries[p].items():
+                x[p] = x[p] - factor * x[j]
+        return [x[at] for at in self._speeds], [-x[at] for at in self._rows]
+
+    def energy(self, rates: Sequence[Number]) -> Number:
+        """``r^T (K M^-1 K^T)^-1 r`` of some rates r of the rows.
+
+        That is twice the kinetic energy of the motion of least energy with these rates. It takes no
+        substitution from the root to the leaves.
+        """
+        x = self._eliminated([0.0] * len(self._speeds), [-rate for rate in rates])
+        end = self._end
+        total = -dot(x[end:], self._rest(x)) if len(x) > end else 0.0
+        for value, inverse in zip(x[:end], self._inverses, strict=True):
+            total = total - value * value * inverse
+        return total
+
+    def _eliminated(self, force: Sequence[Number], biases: Sequence[Number]) -> list[Number]:
+        """The right side after elimination, in the order of that."""
+        x: list[Number] = [0.0] * len(self._entries)
+        for at, value in zip(self._speeds, force, strict=True):
+            x[at] = value
+        for at, bias in zip(self._rows, biases, strict=True):
+            x[at] = -bias
+        for p, factors in enumerate(self._entries[: self._end]):
+            for i in sorted(factors):
+                x[i] = x[i] - factors[i] * x[p]
+        return x
+
+    def _rest(self, x: Sequence[Number]) -> list[Number]:
         """Solution for the last rows."""
-        end, count = self.end, len(self.right)
-        found = self.right[end:]
-        if solve_last is None or not found:
+        end, count = self._end, len(x)
+        found = list(x[end:])
+        if self._solve_last is None or not found:
             return found
         left = [
-            [-self.entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, count)
+            [-self._entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, count)
         ]
-        solve_last(left, found, [self._before[p] for p in range(end, count)])
+        self._solve_last(left, found, [self._before[p] for p in range(end, count)])
         return [-value for value in found]
 
 
@@ -299,7 +282,6 @@ def _entries(
 
 def _eliminate(
     entries: Entries,
-    x: list[Number],
     speeds: Mapping[int, int],
     of_speed: OfSpeed,
     of_row: OfRow,
@@ -308,8 +290,8 @@ def _eliminate(
 ) -> tuple[list[Number], dict[int, Number]]:
     """Inverses of the pivots up to an end, and those of rows but for what other rows take of them.
 
-    Factors are left in place of entries, and the right side is changed. Pivots of some rows may be
-    small where the linkage is not singular, as something is missing from them.
+    Factors are left in place of entries. Pivots of some rows may be small where the linkage is not
+    singular, as something is missing from them.
     """
     inverses: list[Number] = []
     before: dict[int, Number] = {p: 0.0 for p in range(len(entries)) if p not in speeds}
@@ -330,7 +312,6 @@ def _eliminate(
                 entries[i][j] = entries[i].get(j, 0.0) - factor * own[j]
             if i in before and p in speeds:
                 before[i] = before[i] + factor * own[i]
-            x[i] = x[i] - factor * x[p]
             own[i] = factor
     return inverses, before
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robodyn.equations.elimination.constrained import FreeSystem, RowGroup, guarded_inverse
-from robodyn.equations.elimination.elimination import solve
+from robodyn.equations.elimination.elimination import Factors
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -35,6 +35,10 @@ def inverse_of_speed(k, pivot):
     return 1.0 / pivot
 
 
+def solve(M, force, rows, of_speed, of_row):
+    return Factors(M, rows, of_speed, of_row).solve(force, [row.bias for row in rows])
+
+
 @pytest.mark.parametrize(
     "supports",
     [
@@ -54,7 +58,9 @@ def test_the_solution_is_that_of_the_whole_system(supports):
         Row(0.0, {k: float(x) for k, x in enumerate(slopes) if x}, float(k))
         for slopes, k in zip(K, bias, strict=True)
     ]
-    a, lam = solve(M.tolist(), force.tolist(), rows, inverse_of_speed, guarded_inverse)
+    factors = Factors(M.tolist(), rows, inverse_of_speed, guarded_inverse)
+    factors.solve([2.0] * n, [1.0] * len(rows))  # another right side changes nothing
+    a, lam = factors.solve(force.tolist(), bias.tolist())
     whole = np.block([[M, -K.T], [K, np.zeros((len(rows), len(rows)))]])
     expected = np.linalg.solve(whole, np.concatenate([force, -bias]))
     np.testing.assert_allclose([*a, *lam], expected, rtol=1e-9, atol=1e-9)
