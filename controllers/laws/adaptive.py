@@ -15,6 +15,8 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.simulation import ControllerSample
 from robodyn.simulation.control.controller import State
+from robodyn.simulation.limits.bounds import own_effort_bounds
+from robodyn.symbolic.scalar import clip, maximum, where
 
 from ..support.gains import gain, real, reduce_by_fields
 from ..support.motor_torques import motor_space
@@ -45,7 +47,8 @@ class Adaptive:
     ones.
 
     Parameters are integrated from sample to sample by the trapezoidal rule. They are
-    ``run.controller_state["parameters"]``.
+    ``run.controller_state["parameters"]``. They stay while their change would ask still more of a
+    motor that is asked for more than its limit (anti-windup).
 
     Attributes
     ----------
@@ -135,9 +138,24 @@ class Adaptive:
         s, a = law.sliding(t, q, v)
         Y = self._regressor(q, v, s, a, base_at(self._path, t), t) @ self._directions
         rate = -self._adaptation * times(np.swapaxes(Y, -1, -2), s)
-        learnt = state["parameters"] + 0.5 * sample.h * (state["rate"] + rate)
-        tau = law(t, q, v) + times(Y, learnt - self._own)
-        return tau, {"parameters": learnt, "rate": rate}
+        tau, known = law(t, q, v), state["parameters"]
+        rate = self._unless_wound_up(tau + times(Y, known - self._own), times(Y, rate), rate)
+        learnt = known + 0.5 * sample.h * (state["rate"] + rate)
+        return tau + times(Y, learnt - self._own), {"parameters": learnt, "rate": rate}
+
+    def _unless_wound_up(self, tau: Any, change: Any, rate: Any) -> Any:
+        """The rate of parameters, or none where it would ask still more of a motor at its limit.
+
+        tau, change (..., nv): Torques that are asked for, and their rate by that of parameters.
+        """
+        limits = own_effort_bounds(self.robot)
+        at = np.flatnonzero(np.isfinite(limits))
+        if not len(at):
+            return rate
+        tau, top = tau[..., at], limits[at]
+        more = (tau - clip(tau, -top, top)) * change[..., at]
+        beyond = maximum(more, 0.0).sum(axis=-1, keepdims=True)
+        return where(beyond > 0.0, 0.0 * rate, rate)
 
 
 def _regressor(robot: Robot) -> Regressor:

@@ -313,7 +313,9 @@ def without_unread(model: StateSpace, names: Collection[str], *, asked: bool) ->
     if not names:
         return model
     shown = [k for k, x in enumerate(model.outputs) if asked or x not in names]
-    of_all = np.concatenate([model.A, model.C[..., shown, :]], axis=-2)
+    n = len(model.states)
+    of_others = np.where(np.eye(n), 0.0, model.A)  # a sampled one stays what it is by itself
+    of_all = np.concatenate([of_others, model.C[..., shown, :]], axis=-2)
     read = np.asarray(of_all.any(axis=tuple(range(of_all.ndim - 1))))
     lost = {x for x, used in zip(model.states, read, strict=True) if x in names and not used}
     kept = [k for k, x in enumerate(model.states) if x not in lost]

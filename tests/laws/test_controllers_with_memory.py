@@ -360,3 +360,27 @@ def test_weight_is_held_whatever_is_learnt_from_it(scara):
     )
     assert np.abs(run.controller_state["disturbance"]).max() < 1e-9
     assert np.abs(run.q - run.q[0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: rc.Sampled(x, 2e-3, delay=4e-3)])
+def test_parameters_do_not_wind_up_while_motors_are_at_their_limits(wrap):
+    """A motion that is too fast for the motors ends where it should, and finds the load."""
+    motors = {x: rd.Actuator(torque_limit=y) for x, y in (("shoulder", 30.0), ("elbow", 12.0))}
+    robot = rd.load("double_pendulum", actuators=motors)
+    one = carrying(robot, "lower", 1.0).inertial_parameters - robot.inertial_parameters
+    there = np.array([0.9, 0.4])
+    law = rc.PassivityBased(robot, rc.PointToPoint(np.zeros(2), there, 0.2), gain=20.0)
+    heavy, options = carrying(robot, "lower", 0.5), {"duration": 6.0, "step": 2e-3}
+    learning = rc.Adaptive(law, {"load": one}, adaptation=4.0)
+    run = rd.simulate(heavy, wrap(learning), limits="enforce", **options)
+    assert (np.abs(run.tau) == [30.0, 12.0]).any(axis=0).all()  # both were at their limits
+    learnt = run.controller_state["parameters"][:, 0]
+    assert abs(learnt[-1] - 0.5) < 1e-3 and learnt.max() < 5.0
+    np.testing.assert_allclose(run.q[-1], there, atol=1e-4)
+    slow = dataclasses.replace(law, reference=rc.PointToPoint(np.zeros(2), there, 3.0))
+    free = robot.with_(actuators={x: rd.Actuator() for x in motors})
+    both = [
+        rd.simulate(heavy, wrap(rc.Adaptive(x, {"load": one}, adaptation=4.0)), **options)
+        for x in (slow, dataclasses.replace(slow, robot=free))
+    ]  # within limits these do not matter
+    np.testing.assert_allclose(both[0].q, both[1].q, atol=1e-9)

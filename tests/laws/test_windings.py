@@ -13,6 +13,7 @@ from robodyn.controllers import (
     KalmanFilter,
     OutputFeedback,
     PointToPoint,
+    Sampled,
 )
 from robodyn.errors import ActuationError, SettingsError, TopologyError, UrdfError
 
@@ -107,6 +108,9 @@ def test_regulators_and_filters_know_the_current_and_not_the_charge():
     own.append(np.linalg.eigvals(sampled.A - sampled.B @ seen.law.gains))
     for pole in np.concatenate(own):
         assert abs(loop.poles - pole).min() < 1e-7
+    late = rd.closed_loop_model(robot, Sampled(seen, dt, delay=0.3 * dt), rest)
+    assert loop.stability == late.stability == "stable"
+    assert "q:axle_winding" not in (*loop.states, *late.states, *late.outputs)
     run = rd.simulate(robot, seen, q0=[0.2, 0.0], duration=8.0, step=dt)
     assert (
         abs(run.q[-1, 0]) < 1e-3

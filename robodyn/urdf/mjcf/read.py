@@ -236,14 +236,19 @@ class Motors:
             if not (single or compiled.drives_fixed_tendon(k)):
                 self.elsewhere.append(name)
             elif gear := compiled.gear_of(k):
-                limit = self._limit(compiled, k, name)
                 motors = found if single else self.of_tendons
                 at = int(model.actuator_trnid[k, 0])
                 electric = _electric_motor(compiled, k)
-                motor = Actuator(gear, torque_limit=limit, name=name, motor=electric)
+                if single and electric is not None and _takes_voltage(compiled, k, electric):
+                    motor = Actuator(gear, name=name, motor=electric, command="voltage")
+                else:
+                    limit = self._limit(compiled, k, name)
+                    motor = Actuator(gear, torque_limit=limit, name=name, motor=electric)
                 motors.setdefault(at, []).append(motor)
                 if compiled.own("actuator_delay", k):
                     self.delayed.append(name)
+        for several in (x for x in found.values() if len(x) > 1):
+            self.controlled += [x.name for x in several if x.command == "voltage"]
         together = {joint: _combined(motors) for joint, motors in found.items()}
         self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
         self.efforts = {
@@ -289,6 +294,19 @@ def _electric_motor(compiled: CompiledModel, k: int) -> Motor | None:
     voltage = float(np.abs(model.actuator_ctrlrange[control]).max()) if limited else None
     inductance = float(model.actuator_dynprm[k, 0]) * resistance
     return Motor(constant, resistance, inductance=inductance, voltage=voltage)
+
+
+def _takes_voltage(compiled: CompiledModel, k: int, motor: Motor) -> bool:
+    """Whether the control of a motor is its voltage, and nothing but its current is its state."""
+    model = compiled.model
+    more = [
+        *model.actuator_gainprm[k, 2:],
+        *model.actuator_biasprm[k],
+        *model.actuator_dynprm[k, 1:],
+    ]
+    low, high = model.actuator_ctrlrange[compiled.first_control_of(k)]
+    plain = not (any(more) or model.actuator_forcelimited[k]) and math.isclose(-low, high)
+    return bool(plain and motor.inductance)
 
 
 def on_moving_joints(

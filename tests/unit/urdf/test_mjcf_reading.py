@@ -210,6 +210,30 @@ def test_dc_motors_keep_their_constants(controls):
     assert any("follow their controls: 'a'" in line for line in told)
 
 
+@pytest.mark.skipif(not hasattr(mujoco.mjtGain, "mjGAIN_DCMOTOR"), reason="an older mujoco")
+def test_dc_motors_whose_control_is_their_voltage_have_a_winding(tmp_path):
+    motor = rd.Motor(0.05, 2.0, inductance=1e-3, voltage=24.0)
+    given = '<dcmotor name="{}" joint="swing" gear="-5" motorconst="0.05" resistance="2" {}/>'
+    plain = given.format("a", 'inductance="1e-3" ctrlrange="-24 24"')
+    robot, told = _told(_text(end=f"<actuator>{plain}</actuator>"))
+    assert robot.actuated_joints == ("swing_winding",)
+    assert not any("follow their controls" in line for line in told)
+    (actuator,) = dict(robot.mechanism.actuators).values()
+    assert (actuator.gear_ratio, actuator.motor, actuator.command) == (-5.0, motor, "voltage")
+    rd.convert(robot, tmp_path / "again.xml")
+    again = rd.load(tmp_path / "again.xml")
+    assert dict(again.mechanism.actuators)["swing"] == actuator
+    for other in (
+        given.format("a", 'ctrlrange="-24 24"'),
+        given.format("a", 'inductance="1e-3" ctrlrange="-24 12"'),
+        given.format("a", 'inductance="1e-3" cogging="0.1 3 0"'),
+        plain + '<motor name="b" joint="swing"/>',
+    ):
+        robot, told = _told(_text(end=f"<actuator>{other}</actuator>"))
+        assert robot.actuated_joints == ("swing",)
+        assert any("follow their controls: 'a'" in line for line in told)
+
+
 def test_a_motor_of_a_joint_that_follows_stays_there():
     motors = '<actuator><motor joint="wheel" gear="4" ctrlrange="-1 1"/><motor joint="latch"/>'
     robot = rd.load(WELDED.replace("</equality>", f"</equality>{motors}</actuator>"))
