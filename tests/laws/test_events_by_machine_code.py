@@ -13,7 +13,6 @@ from support.motions import limited
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import SimulationError
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.loads.loads import LoadsAt
 from robodyn.simulation.step.compiled_motion import CompiledMotion
@@ -364,7 +363,7 @@ def test_a_motion_that_breaks_down_between_events(locked):
         return np.array([0.1, np.nan if t > 0.1 else 0.1])
 
     def broken():
-        with pytest.raises(SimulationError, match="step 51") as raised:
+        with pytest.raises(rd.SimulationError, match="step 51") as raised:
             pendulum(force, events=[position(0, -9.0)], locked=locked)
         return raised.value
 

@@ -314,13 +314,12 @@ def refused(match, run, error=rd.SettingsError, **options):
         rd.trajectory_gradient(run, **options)
 
 
-def test_what_is_not_known_is_refused():
-    robot = bundled("double_pendulum")
+def test_what_is_not_known_is_refused(double):
     motion = {"q0": [0.3, 0.2], "duration": 0.05, "step": STEP}
-    by_state = rd.simulate(robot, wrenches=lambda t, q, v: {"lower": 0.1 * PUSH}, **motion)
+    by_state = rd.simulate(double, wrenches=lambda t, q, v: {"lower": 0.1 * PUSH}, **motion)
     refused("wrenches are a function of the state", by_state)
     path = {"shoulder": wave(0.3)}
-    run = rd.simulate(robot, controlled=path, **motion)
+    run = rd.simulate(double, controlled=path, **motion)
     refused("in the motion: shoulder; given here: none", run)
     refused("in the motion: shoulder; given here: elbow", run, locked=["elbow"])
     refused("away from the next sample", run, controlled={"shoulder": wave(0.3, 0.5)})
@@ -333,9 +332,9 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(
         rd.ShapeError, match=r"wrench:lower for symbols has .*expected shape \(6,\)"
     ):
-        rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches=short)
+        rd.step_derivatives(double, *np.zeros((3, 2)), wrenches=short)
     with pytest.raises(rd.ShapeError, match="wrench:lower"):
-        rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches={"lower": np.ones(3)})
+        rd.step_derivatives(double, *np.zeros((3, 2)), wrenches={"lower": np.ones(3)})
 
 
 def test_one_state_at_several_times():

@@ -20,8 +20,7 @@ ROUNDING = 1e-12
 
 @pytest.fixture(autouse=True)
 def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         yield
 
 
@@ -419,8 +418,7 @@ def test_a_gripper_that_a_tendon_drives_has_a_motor():
 
 def test_of_contacts_alone_one_line_tells():
     text = BODY.replace('contype="0" conaffinity="0"', "").format(viscosity=0, gravcomp=0, free="")
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         rd.load(text.replace("0.3 -1 -9.81", "0 0 -9.81"))
     (warning,) = told
     assert str(warning.message) == "MJCF without counterpart, left out: contacts of 4 geoms"

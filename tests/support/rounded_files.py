@@ -4,8 +4,6 @@ Only what says where joints are is rounded: places, turns and axes. Masses and i
 digits, as they change accelerations by their own digits, and what moves not at all.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

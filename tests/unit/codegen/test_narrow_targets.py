@@ -9,11 +9,8 @@ import pytest
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import kernel_body as body, kernel_ir as llvm
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.kernels.transpose import tiles
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.scalar import edge_of, inputs
 
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 37
@@ -77,28 +74,3 @@ def test_large_outputs_are_stored_in_order_and_in_blocks():
                 program, make, symbol, replace(chosen_target(), bits=max(WIDTHS)), "double", (q, v)
             )
             np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
-
-
-def test_one_number_stored_often_is_stored_in_blocks():
-    """LLVM takes the square of the stores of a block: 5 s for the zeros of 13 scissors' rows."""
-    graph = Graph()
-    (x,) = inputs(graph, 0, 1)
-    edges = (edge_of(graph, x), *[edge_of(graph, 0.0)] * (4 * body.STORES))
-    ports = (Port("x", (1,)),), (Port("y", (len(edges),)),)
-    program = Program("f", *ports, graph, edges)
-    blocks = scalar_ir(program, chosen_target(), "double").split("label %exit, label")
-    assert max(block.count(" store ") for block in blocks) <= body.STORES
-    got = run(program, scalar_ir, "rows", chosen_target(), "double", (np.ones((ROWS, 1)),))
-    np.testing.assert_array_equal(got, [[1.0, *[0.0] * (4 * body.STORES)]] * ROWS)
-
-
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-def test_tiles_cover_every_column_and_no_other(lanes):
-    for size in range(1, 80):
-        covered = set()
-        for start, width in tiles(size, lanes):
-            assert width & (width - 1) == 0 and width <= lanes
-            assert start + width <= size or (start == 0 and size < width)
-            covered |= set(range(start, min(start + width, size)))
-        assert covered == set(range(size))
-    assert tiles(0, lanes) == []

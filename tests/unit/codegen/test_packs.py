@@ -9,7 +9,7 @@ import pytest
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import packs
 from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
-from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
+from robodyn.codegen.llvm.kernels.sums import products_in_sums
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
@@ -89,21 +89,6 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
             words = Superwords([], {}, products_in_sums(program))
             found = packs.packs_for(program, words, target, dtype)
             assert found is not None
-
-
-def test_every_operation_is_there_once_after_its_operands():
-    program = limbs(np.random.default_rng(1), 6)
-    fused = products_in_sums(program)
-    found, done = packs.Packs(program, fused, 4), set()
-    assert len(found.order) < found.scalars
-    given = operations(program, fused)
-    for own in found.order:
-        nodes = [*own.used] if isinstance(own, packs.Pack) else [own]
-        for node in nodes:
-            assert not done & {node}
-            assert all(edge >> 1 in done for edge in given[node][1] if edge >> 1 in given)
-        done.update(nodes)
-    assert done == given.keys()
 
 
 @pytest.mark.parametrize("name", ["dual_arm", "stewart"])

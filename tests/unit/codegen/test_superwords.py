@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import robodyn as rd
 from robodyn.codegen.llvm.kernels import superwords as worth
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.kernels.superwords import superwords
@@ -141,32 +140,3 @@ def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
             np.testing.assert_array_equal(np.isfinite(found), [~there[k]] * n)
             S[:, k] = rng.normal(size=n)
     np.testing.assert_allclose(run(code, (S, X))[0], S @ X, atol=1e-14)
-
-
-def test_long_chains_that_begin_with_their_end(always):
-    """No deeper calls for longer chains."""
-    n, m, graph = 1500, 4, Graph()
-    numbers = inputs(graph, 0, n + n * m)
-    x, rows = [0.0] * m, []
-    for k in range(n):
-        x = [b - numbers[k] * y for b, y in zip(numbers[n + m * k : n + m * k + m], x, strict=True)]
-        rows.append(x)
-    edges = tuple(edge_of(graph, y) for row in rows[::-1] for y in row)
-    ports = (Port("l", (n,)), Port("b", (n, m))), (Port("x", (n, m)),)
-    found = words(Program("chain", *ports, graph, edges), m)
-    assert len(found.order) == n and len(found.place) == m * (n - 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["satellite", "four_bar"])
-def test_one_state_and_many_give_the_same_numbers(name):
-    robot = rd.load(name, base="floating")
-    f = robot.function("forward_dynamics_derivatives")
-    assert words(f.program, 4).order
-    q, rng = np.array([robot.random(k) for k in range(11)]), np.random.default_rng(0)
-    v, tau = rng.normal(size=(2, 11, robot.nv))
-    for kind in (float, np.float32):
-        given = [x.astype(kind) for x in (q, v, tau)]
-        for x, many in enumerate(f(*given)):
-            for k in range(11):
-                np.testing.assert_array_equal(f(*(y[k] for y in given))[x], many[k])

@@ -1,7 +1,5 @@
 """From a quantity to its result: programs, fallbacks, and what further calls of a method go to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.errors import ShapeError
 from robodyn.evaluator import TreePrograms
 
 
@@ -83,7 +80,7 @@ def test_results_are_made_of_what_a_fallback_gives(robot):
 
 def test_wrong_states_are_named_before_a_fallback_is_asked(robot):
     evaluator, asked = answering(robot)
-    with pytest.raises(ShapeError, match="q"):
+    with pytest.raises(rd.ShapeError, match="q"):
         evaluator.call("forward_dynamics", state((np.nan, 0.0)))
     assert not asked
 

@@ -1,7 +1,5 @@
 """Margins, frequency responses, steps and their pictures, against other libraries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.signal import dstep, freqresp, step
