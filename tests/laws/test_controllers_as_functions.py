@@ -108,6 +108,7 @@ def test_motions_of_frames_are_the_same(kind, monkeypatch):
     is_the_same(robot, make(robot, reference), monkeypatch, q0=q)
 
 
+@pytest.mark.slow
 def test_a_controller_in_c(tmp_path):
     """All of it, redundancy and guards too; where nothing can be trusted, it gives no numbers."""
     robot, q, reference = bent("arm7")

@@ -320,6 +320,7 @@ def test_hybrid_dynamics_over_all_speeds(name):
     assert not everything["a"].a.any()
 
 
+@pytest.mark.slow
 def test_what_there_is_no_derivative_of(palletizer):
     q, v, tau = closed_state(palletizer)
     with pytest.raises(rd.UnknownNameError, match=r"inverse_dynamics|forward_dynamics"):

@@ -500,6 +500,7 @@ def test_joints_that_move_no_mass_of_their_own_are_found():
         robot.forward_dynamics([0.1, 0.1], [0.0, 0.0], [1.0, 0.0])
 
 
+@pytest.mark.slow
 def test_limits_of_joints_that_follow_are_reported():
     joints = [
         dataclasses.replace(x, limits=rd.Limits(-0.15, 0.15)) if x.name == "t" else x

@@ -244,6 +244,7 @@ def test_a_line_is_followed_to_integrator_accuracy(puma):
     assert 1.6 < worst[0] / worst[1] < 2.4
 
 
+@pytest.mark.slow
 def test_what_the_frame_leaves_free_goes_to_its_posture(arm):
     """The tool stays where it is, while joints come nearer to a posture."""
     q0 = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1])

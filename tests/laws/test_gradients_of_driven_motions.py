@@ -210,6 +210,7 @@ def test_gradient_by_start_and_forces(case):
     assert not gradient.tau[:, driven].any() and not gradient.v0[driven].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [driven_tree, driven_linkage, timed_linkage, driven_in_the_wind])
 def test_gradient_by_inertial_parameters(case):
     motion = Motion(case)

@@ -341,6 +341,7 @@ def test_what_the_ground_takes_of_a_carried_robot_is_not_known():
         _ = rd.simulate(rough, **options).audit
 
 
+@pytest.mark.slow
 def test_an_impact_takes_no_time_for_the_ground_to_act():
     s = Standing("floating arm", "hard")
     link = s.bare.link_names[-1]

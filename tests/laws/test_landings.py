@@ -180,6 +180,7 @@ def test_a_closed_leg_hops_as_on_compliant_ground():
     assert force.min() > -1e-2 and force.max() > 100.0
 
 
+@pytest.mark.slow
 def test_a_free_arm_lands_on_its_tip():
     """Quaternions, several turning joints: the tip stays where it has stuck while it stands."""
     arm = rd.load("arm7", base="floating", passive=False)

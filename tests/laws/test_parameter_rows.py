@@ -184,6 +184,7 @@ def test_motions_are_those_of_the_robots_alone(name, integrator):
         close(run.energy[:, k], alone.energy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["floating", "linkage", "minimal"])
 def test_a_step_as_a_function_of_parameters(name):
     """As of the robot that has them, and derivatives by them are quotients of differences."""

@@ -471,6 +471,7 @@ def test_loops_of_one_of_many_cannot_close(bad, gains, speed):
     assert "come apart" in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [False, True])
 def test_loops_are_closed_until_they_come_apart(many):
     """Also by steps of which machine code gives no corrections.

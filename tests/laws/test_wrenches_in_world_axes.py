@@ -58,6 +58,7 @@ def test_methods_take_it_as_that_of_the_link(loaded, wrench, axes):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
 def test_derivatives_know_that_the_link_turns(loaded, name):
     robot, q, v, a, base = loaded

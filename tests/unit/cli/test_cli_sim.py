@@ -203,6 +203,7 @@ def test_a_floating_base(sim):
 TABLE = "t,x,y,z,qx,qy,qz,qw\n" + "".join(f"{t},0,0,{t * t},0,0,0,1\n" for t in (0, 0.1, 0.2, 0.3))
 
 
+@pytest.mark.slow
 def test_a_base_that_moves(sim, tmp_path):
     """It holds the weight, and accelerates upwards by 2 m/s^2."""
     (tmp_path / "lift.csv").write_text(TABLE)

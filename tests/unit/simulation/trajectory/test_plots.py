@@ -178,6 +178,7 @@ def test_limits_that_are_not_known():
         run.plot(panels=["torque utilisation"])
 
 
+@pytest.mark.slow
 def test_pictures_of_sweeps(tmp_path):
     table = rd.sweep(_study, {"gain": [1.0, 2.0, 3.0], "mass": [*range(9)]})
     figure = table.plot(path=tmp_path / "map.png")
