@@ -86,3 +86,11 @@ palletizer = _bundled("palletizer", "palletizer")
 pan_tilt = _bundled("pan_tilt", "pan_tilt")
 puma = _bundled("puma", "puma560")
 scara = _bundled("scara", "scara")
+
+
+@pytest.fixture(scope="session")
+def acrobot():
+    """A double pendulum whose motor is at the elbow."""
+    import robodyn
+
+    return robodyn.load("double_pendulum", actuators={"elbow": robodyn.Actuator()})

@@ -28,11 +28,6 @@ UP = np.array([np.pi, 0.0])
 
 
 @pytest.fixture(scope="module")
-def acrobot():
-    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
-
-
-@pytest.fixture(scope="module")
 def law(acrobot):
     return LQR(acrobot, UP)
 

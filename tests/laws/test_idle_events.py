@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.motions import same
 
 import robodyn as rd
 from robodyn import controllers as rc, events
@@ -17,7 +18,6 @@ pytestmark = [
     for kind in ("Limit", "Energy")
 ]
 
-STATES = ("t", "q", "v", "a", "tau")
 
 #: Enough steps for several blocks of machine code.
 OPTIONS = {"duration": 0.05, "step": 5e-4, "limits": "ignore"}
@@ -64,14 +64,6 @@ CONTROLLERS = {
     "Python": lambda robot: pulled,
     "with a state": lambda robot: rc.Filtered(rc.GravityCompensation(robot), 30.0),
 }
-
-
-def same(a, b):
-    for name in STATES:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-    assert {*a.controller_state} == {*b.controller_state}
-    for name, x in a.controller_state.items():
-        np.testing.assert_array_equal(x, b.controller_state[name], err_msg=name)
 
 
 @pytest.mark.parametrize("kind", CONTROLLERS)

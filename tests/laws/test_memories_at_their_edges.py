@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import motions
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -46,14 +47,7 @@ def both(monkeypatch, run):
 
 
 def same(run, other):
-    for name in ("t", "q", "v", "tau"):
-        x, y = getattr(run, name), getattr(other, name)
-        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
-    assert list(run.controller_state) == list(other.controller_state)
-    for name, x in run.controller_state.items():
-        np.testing.assert_allclose(
-            x, other.controller_state[name], rtol=1e-11, atol=1e-11, err_msg=name
-        )
+    motions.same(run, other, ("t", "q", "v", "tau"), 1e-11)
 
 
 def in_place(sample, state):

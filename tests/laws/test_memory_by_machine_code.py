@@ -4,8 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
+from support import motions
 from support.compiled_c import c_library, pointers
-from support.motions import heaving
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -90,15 +90,8 @@ def traced(monkeypatch):
     return found
 
 
-def same(run, other, atol=1e-9):
-    for name in ("t", "q", "v", "tau"):
-        x, y = getattr(run, name), getattr(other, name)
-        np.testing.assert_allclose(x, y, rtol=1e-9, atol=atol, err_msg=name)
-    assert list(run.controller_state) == list(other.controller_state)
-    for name, x in run.controller_state.items():
-        np.testing.assert_allclose(
-            x, other.controller_state[name], rtol=1e-9, atol=atol, err_msg=name
-        )
+def same(run, other, tolerance=1e-9):
+    motions.same(run, other, ("t", "q", "v", "tau"), tolerance)
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -149,7 +142,8 @@ def test_other_gains_are_other_motions(puma, wrap):
 @pytest.mark.parametrize("name", ["four_bar", "arm7"])
 def test_linkages_and_moving_bases(name, monkeypatch):
     moving = name == "arm7"
-    robot, base = rd.load(name, base="moving" if moving else "fixed"), heaving if moving else None
+    base = motions.heaving if moving else None
+    robot = rd.load(name, base="moving" if moving else "fixed")
     q0 = robot.neutral()
     wave = rc.SineReference(q0, 0.05 * np.ones(robot.nv), np.ones(robot.nv))
     learnt = [x for x in robot.parameter_names if x.endswith(".m")][1:3]
@@ -188,7 +182,7 @@ def test_python_damps_at_singular_postures_and_hands_the_memory_back(kind, monke
         slow = run_it()
     damped = frame.damped(0.0, run.q, run.v)
     assert 0 < np.count_nonzero(damped) < damped.size, "the motion passes no singular posture"
-    same(run, slow, atol=1e-7)
+    same(run, slow, 1e-7)
 
 
 def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):

@@ -357,14 +357,7 @@ def test_tendons_of_several_joints_pull_as_in_mujoco(tie, pull):
         if tie != "cam" and tie != "all":  # else T turns with the motion
             _near(robot.bias_forces(q, v), T.T @ h)
         _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
-        moment = np.zeros((twin.model.nu, twin.model.nv))
-        mujoco.mju_sparse2dense(
-            moment,
-            twin.data.actuator_moment.ravel(),
-            twin.data.moment_rownnz,
-            twin.data.moment_rowadr,
-            twin.data.moment_colind,
-        )
+        moment = twin.motor_moments
         motors = dict(robot.mechanism.actuators)
         columns = {twin.model.actuator(k).name: T.T @ moment[k] for k in range(twin.model.nu)}
         for same in (robot, robot.with_(coordinates="minimal")):
@@ -404,14 +397,7 @@ def test_a_gripper_that_a_tendon_drives_has_a_motor():
     a = robot.forward_dynamics(q, v, tau)
     _near(robot.inverse_dynamics(q, v, a), tau, 1e-9)
     twin = Twin(text).at(q, v)
-    moment = np.zeros((twin.model.nu, twin.model.nv))
-    mujoco.mju_sparse2dense(
-        moment,
-        twin.data.actuator_moment.ravel(),
-        twin.data.moment_rownnz,
-        twin.data.moment_rowadr,
-        twin.data.moment_colind,
-    )
+    moment = twin.motor_moments
     force = np.array([tau[robot.joints[name].v][0] for name in ("wrist", "right_driver")])
     np.testing.assert_allclose(force @ moment @ twin.data.qvel, tau @ v, rtol=1e-12)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from support.motions import circling, swing
+from support.motions import STATES, circling, same, swing
 from support.random_mechanisms import random_mechanism
 from support.textbook_steps import TextbookStep
 
@@ -28,7 +28,6 @@ pytestmark = [
     for kind in ("Limit", "Energy")
 ]
 
-STATES = ("t", "q", "v", "a", "tau")
 #: Seven steps and a part of one.
 SHORT = {"duration": 7.3e-3, "step": 1e-3}
 
@@ -54,14 +53,6 @@ def by_machine_code(run):
 
     with patched("step", refuse):
         return run()
-
-
-def same(found, expected):
-    """All samples are equal, bit for bit."""
-    for name in STATES:
-        x, y = (np.asarray(getattr(run, name)) for run in (found, expected))
-        assert x.shape == y.shape, name
-        np.testing.assert_array_equal(x, y, err_msg=name)
 
 
 def both(run):

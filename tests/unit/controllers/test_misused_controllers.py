@@ -41,11 +41,6 @@ def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
     np.testing.assert_array_equal(law._over(np.array([0.01])), alone._over(np.array([0.01])))
 
 
-@pytest.fixture(scope="module")
-def acrobot():
-    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
-
-
 def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
     q = np.array([0.5, 0.3])
     with pytest.raises(rd.ActuationError, match=r"'shoulder'.*no motor") as caught:

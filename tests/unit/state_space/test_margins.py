@@ -12,11 +12,6 @@ UP = np.array([np.pi, 0.0])
 
 
 @pytest.fixture(scope="module")
-def acrobot():
-    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
-
-
-@pytest.fixture(scope="module")
 def models(acrobot):
     law = LQR(acrobot, UP)
     return {

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from support.motions import same
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError
@@ -18,11 +19,6 @@ STATES = ("t", "q", "v", "a", "tau")
 
 def move(robot, **options):
     return rd.simulate(robot, q0=[0.4, 0.3], step=1e-3, **{"duration": 0.1, **options})
-
-
-def same(one, other):
-    for name in STATES:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def owners(x):
