@@ -177,17 +177,6 @@ def test_motors_and_springs_that_change_the_shape():
         driven.with_(actuators={"elbo": rd.Actuator()})
 
 
-def test_nothing_is_traced_or_compiled_for_the_next_one():
-    robot = rd.load("four_bar")
-    q = robot.neutral()
-    programs = []
-    for mass in (1.0, 2.0, 3.0):
-        copy = robot.with_(payload={"coupler": Inertia(mass, Pose((0.1, 0.0, 0.02)))})
-        _ = copy.forward_dynamics(q, np.zeros(robot.nv), np.zeros(robot.nv))
-        programs.append(len(robot._made.programs))
-    assert programs[0] == programs[1] == programs[2] > 0
-
-
 def random_load(rng):
     """Of any shape: a point in the origin, on an axis, a symmetric body, any."""
     m = rng.uniform(0.1, 3.0)

@@ -13,9 +13,6 @@ from support.motions import limited, same
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.loads.loads import LoadsAt
-from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
 #: Limits and energies are not what is looked at here.
@@ -317,39 +314,6 @@ def test_a_function_that_is_infinite_is_not_at_zero(function, times):
     assert [x.time for x in run.events] == pytest.approx(times, abs=1e-9)
 
 
-@pytest.mark.parametrize("at", [0.0, 0.001, 0.0995, 0.1, 0.25])
-def test_instants_are_hit(at):
-    """On a step or not, and whatever machine code is about to do."""
-    kick = rd.Event(at, events.jump(v=lambda state: state.v + 1.0), name="kick")
-    run = pendulum(events=[kick], duration=0.3)
-    assert [event.time for event in run.events] == [at]
-    before, after = np.flatnonzero(run.t == at)
-    np.testing.assert_array_equal(run.v[after], run.v[before] + 1.0)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("controller", [None, push])
-def test_what_a_function_raises(controller, error):
-    """What came before it is kept where a motion is interrupted."""
-
-    def look(t, q, v):
-        if t > 0.1:
-            raise error("enough")
-        return 1.0
-
-    if error is ValueError:
-        with pytest.raises(ValueError, match="enough"):
-            pendulum(controller, events=[look])
-        return
-    with pytest.raises(rd.errors.SimulationInterrupted) as raised:
-        pendulum(controller, events=[look])
-    whole = pendulum(controller)
-    found = raised.value.trajectory
-    assert found.t[-1] == pytest.approx(0.1 - 2e-3, abs=2.1e-3)
-    np.testing.assert_array_equal(found.q, whole.q[: len(found)])
-    np.testing.assert_array_equal(found.a, whole.a[: len(found)])
-
-
 @pytest.mark.parametrize("locked", [(), ("elbow",)])
 def test_a_motion_that_breaks_down_between_events(locked):
     """The time, and what came before, as of steps in Python; also of forces that do not act."""
@@ -368,22 +332,6 @@ def test_a_motion_that_breaks_down_between_events(locked):
         expected = broken()
     assert (str(found), found.time) == (str(expected), expected.time)
     same_events(found.trajectory, expected.trajectory)
-
-
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "load_tables"),
-     (EventDetector, "steps_without_event"), (LoadsAt, "tables")],
-)  # fmt: skip
-def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):
-    """Whatever is wrong with it comes out, and is not made up for by steps in Python."""
-
-    def wrong(*given):
-        raise RuntimeError("the fast path is wrong")
-
-    monkeypatch.setattr(owner, name, wrong)
-    with pytest.raises(RuntimeError, match="the fast path is wrong"):
-        pendulum(events=[position(0)], wrenches={"lower": np.ones(6)})
 
 
 class Late(Exception):

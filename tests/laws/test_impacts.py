@@ -9,7 +9,7 @@ import pytest
 from support.bundled import bundled
 from support.closed_cases import CLOSED
 from support.random_mechanisms import random_mechanism
-from support.rod_chains import CENTRAL, END, MIDDLE, ROD, START, angles_to_q, chain, rates
+from support.rod_chains import END, MIDDLE, ROD, START, angles_to_q, chain, rates
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
@@ -419,18 +419,6 @@ def test_a_moving_base_hits_as_a_heavy_floating_one():
     assert free.impulse == pytest.approx(hit.impulse, rel=1e-6)
 
 
-@pytest.fixture
-def carried():
-    """An arm on a base that turns and moves, in some state."""
-    arm = rd.load("arm7", base="moving")
-    q, v, rng = state(arm, 9)
-    orientation = rng.normal(size=4)
-    base = rd.BaseMotion.from_world(
-        [0.1, 0.2, 0.3], orientation / np.linalg.norm(orientation), *rng.normal(size=(2, 3))
-    )
-    return arm, q, v, base
-
-
 @pytest.mark.parametrize("name", ["stewart", "delta", "puma560"])
 def test_latching_all_stops_all(name):
     robot = CASES[name]
@@ -620,10 +608,6 @@ def test_a_driven_joint_of_several_axes_has_its_impulses():
     assert np.abs(hit.joint_impulses["ball"]).max() > 0.0
     caught = robot.latch(q, v, ["ball[2]", "ball"])
     assert caught.joint_impulses["pin"].shape == (6,)
-
-
-def test_the_rods_are_uniform():
-    assert chain(1, "revolute").mass_matrix([0.0])[0, 0] == pytest.approx(CENTRAL + 0.25)
 
 
 # -- robots whose links the clock moves -----------------------------------------------------------

@@ -1,6 +1,5 @@
 """Machine code in two tiers: the first at once, the full one from another process."""
 
-import ctypes
 import gc
 import logging
 import os
@@ -13,6 +12,7 @@ import weakref
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -44,18 +44,8 @@ def both(ir):
 
 def computed(engine, program, arrays, name):
     """What one state, or many, give."""
-    rows = 1 if name == "packed" else ROWS
-    given = [np.ascontiguousarray(x[:rows]) for x in arrays]
-    made = [np.zeros((rows, *port.shape), given[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(given + made))(*(x.ctypes.data for x in given + made))
-    strides = (ctypes.c_int64 * len(given + made))(*(x[0].size for x in given + made))
-    address = engine.get_function_address(name)
-    if name == "packed":
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(pointers)
-    else:
-        kinds = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
-        ctypes.CFUNCTYPE(None, *kinds)(address)(0, rows, pointers, strides)
-    return made
+    given = [x[0] if name == "packed" else x for x in arrays]
+    return run_kernel(engine, name, program, given)
 
 
 def states(robot, program):

@@ -1,10 +1,10 @@
 """Code for narrower vectors than this CPU has: a wide CPU runs the code of all narrower ones."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import kernel_body as body, kernel_ir as llvm
@@ -12,7 +12,6 @@ from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.evaluate import evaluate
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 37
 WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Rounding of a thousand operations, enlarged by solving for accelerations.
@@ -32,11 +31,7 @@ def matrix():
 def run(program, make, symbol, target, dtype, arrays):
     engine = load_object(object_code(make(program, target, dtype)))
     x = [np.array(array, dtype="f8" if dtype == "double" else "f4") for array in arrays]
-    x += [np.full((ROWS, *port.shape), np.nan, x[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
-    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
-    RUN(engine.get_function_address(symbol))(0, ROWS, pointers, strides)
-    return x[-1]
+    return run_kernel(engine, symbol, program, x)[-1]
 
 
 @pytest.mark.slow

@@ -1,10 +1,10 @@
 """What limbs that are alike compute, in lanes of a vector: the same bits, in fewer operations."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import packs
@@ -15,7 +15,6 @@ from robodyn.codegen.llvm.target.target import chosen_target, load_object, objec
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.symbolic.scalar import Scalar, cos, edge_of, inputs, sin, sqrt
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 #: Of vectors. A wide CPU runs the code of all narrower ones.
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 SIZES = {"double": "f8", "float": "f4"}
@@ -65,11 +64,8 @@ def limbs(rng, count):
 def bits(program, target, dtype, arrays, packed=True):
     """All outputs of one state."""
     engine = load_object(object_code(scalar_ir(program, target, dtype, packed=packed)))
-    x = [np.ascontiguousarray(array, SIZES[dtype]) for array in arrays]
-    x += [np.full(port.shape, np.nan, SIZES[dtype]) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    RUN(engine.get_function_address("packed"))(pointers)
-    return np.concatenate([y.ravel() for y in x[len(arrays) :]])
+    x = [np.asarray(array, SIZES[dtype]) for array in arrays]
+    return np.concatenate([y.ravel() for y in run_kernel(engine, "packed", program, x)])
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])

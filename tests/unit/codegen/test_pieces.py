@@ -1,6 +1,5 @@
 """Large programs in pieces: the same numbers as in one function, in code that hardly grows."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.chains import chain, tree
+from support.kernels import run_kernel
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import kernel_ir, piece_code, superword_pieces
@@ -33,7 +33,6 @@ thread.join()
 np.testing.assert_allclose(found[0], expected)
 """
 
-ROWS = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Rows of a batch: some vectors, and a part of one.
 COUNT = 37
 
@@ -69,11 +68,7 @@ PROGRAMS = {
 
 def run(ir, symbol, program, given):
     engine = load_object(object_code(ir, 1 if "@piece" in ir else 2))
-    x = [*given, *(np.full((COUNT, *port.shape), 7.0, given[0].dtype) for port in program.outputs)]
-    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
-    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
-    ROWS(engine.get_function_address(symbol))(0, COUNT, pointers, strides)
-    return x[len(given) :]
+    return run_kernel(engine, symbol, program, given)
 
 
 def from_size(nodes):

@@ -1,10 +1,10 @@
 """Columns of one state in the lanes of a vector: the same numbers, in fewer operations."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
 from robodyn.codegen.llvm.kernels import superwords as worth
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
@@ -14,8 +14,6 @@ from robodyn.equations.tree import factorization
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Of vectors. A wide CPU runs the code of all narrower ones.
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Parent of each row: a trunk of two with three branches, and a leaf on the first of them.
@@ -72,11 +70,7 @@ def compiled(program, target, dtype):
 def run(code, arrays, dtype="f8"):
     """All outputs of one state."""
     program, engine = code
-    x = [np.array(array, dtype) for array in arrays]
-    x += [np.full(port.shape, np.nan, dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    RUN(engine.get_function_address("packed"))(pointers)
-    return x[len(arrays) :]
+    return run_kernel(engine, "packed", program, [np.array(array, dtype) for array in arrays])
 
 
 def words(program, lanes):
@@ -101,13 +95,10 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):
     code = compiled(program, target, dtype)
     batch = load_object(object_code(batch_ir(program, target, dtype)))
     x = [np.array(y, "f8" if dtype == "double" else "f4") for y in zip(*states, strict=True)]
-    x += [np.empty((lanes, *port.shape), x[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    strides = (ctypes.c_int64 * len(x))(*(y[0].size for y in x))
-    BATCH(batch.get_function_address("batch"))(0, lanes, pointers, strides)
+    rows = run_kernel(batch, "batch", program, x)
     for k, given in enumerate(states):
         found = run(code, given, x[0].dtype)
-        for y, many in zip(found, x[2:], strict=True):
+        for y, many in zip(found, rows, strict=True):
             np.testing.assert_array_equal(y, many[k])
         if dtype == "double":
             X, negative, inverse = found

@@ -73,22 +73,3 @@ def test_the_energy_of_rates_is_that_of_the_motion_with_least(copies):
     found = system.energy(rates[again].tolist())
     np.testing.assert_allclose(K @ v, rates, rtol=1e-9)
     np.testing.assert_allclose(found, v @ M @ v, rtol=1e-9)
-
-
-def test_pivots_of_rows_are_compared_with_those_before_other_rows():
-    """The inverse is asked of each row, with its pivot while it was alone, and a sum of such."""
-    rng = np.random.default_rng(5)
-    M, asked = mass_matrix(rng), []
-
-    def inverse(pivot, before, total):
-        asked.append((pivot, before, total))
-        return 1.0 / pivot
-
-    slopes = rng.normal(size=(2, 3))
-    rows = [Row(0.0, dict(zip((3, 4, 5), map(float, s), strict=True)), 0.0) for s in slopes]
-    solve(M.tolist(), [0.0] * len(PARENTS), rows, inverse_of_speed, inverse)
-    own = [3, 4, 5]
-    A = slopes @ np.linalg.inv(M[np.ix_(own, own)]) @ slopes.T
-    left = A[1, 1] - A[0, 1] ** 2 / A[0, 0]
-    expected = [(A[0, 0], A[0, 0], np.trace(A)), (left, A[1, 1], np.trace(A))]
-    np.testing.assert_allclose(asked, expected, rtol=1e-9)

@@ -85,39 +85,6 @@ def test_wrong_states_are_named_before_a_fallback_is_asked(robot):
     assert not asked
 
 
-def test_further_calls_go_to_the_function_of_the_arrays_of_the_call(robot):
-    """Not where it was given other arrays, or where the method asks for another quantity."""
-    evaluator, asked = robot._parts.evaluator, []
-
-    class Answered:
-        def forward_dynamics(self, q, v, tau, *, out=None):
-            asked.append(q)
-            return evaluator.call("forward_dynamics", (np.array(q), v, tau))
-
-        def inverse_dynamics(self, q, v, a, *, out=None):
-            asked.append(q)
-            return evaluator.call("bias_forces", (q, v))
-
-        def mass_matrix(self, q, *, out=None):
-            asked.append(q)
-            return evaluator.call("mass_matrix", (q,))
-
-    own = Answered()
-    q, v, tau = state()
-    for name, given, calls in (
-        ("forward_dynamics", (q, v, tau), 3),
-        ("inverse_dynamics", (q, v, tau), 3),
-        ("mass_matrix", (q,), 1),
-    ):
-        arrays = ("q", "v", "tau" if name[0] == "f" else "a")[: len(given)]
-        method = evaluator._methods.add(name, getattr(own, name), arrays)
-        asked.clear()
-        first = method(*given)
-        for _ in range(2):
-            np.testing.assert_array_equal(method(*given), first)
-        assert len(asked) == calls or not hasattr(method, "_signature")
-
-
 @pytest.mark.parametrize("name", [x for x, row in QUANTITIES.items() if row.options])
 def test_options_that_a_function_needs_are_named(robot, name):
     measured = robot.with_(sensors=[rd.Sensor("momentum")])
