@@ -76,8 +76,21 @@ def _bundled(name, source):
 
 
 arm = _bundled("arm", "arm7")
+crank_slider = _bundled("crank_slider", "crank_slider")
+delta = _bundled("delta", "delta")
 double = _bundled("double", "double_pendulum")
+dual_arm = _bundled("dual_arm", "dual_arm")
+five_bar = _bundled("five_bar", "five_bar")
+four_bar = _bundled("four_bar", "four_bar")
 palletizer = _bundled("palletizer", "palletizer")
 pan_tilt = _bundled("pan_tilt", "pan_tilt")
 puma = _bundled("puma", "puma560")
 scara = _bundled("scara", "scara")
+
+
+@pytest.fixture(scope="session")
+def acrobot():
+    """A double pendulum whose motor is at the elbow."""
+    import robodyn
+
+    return robodyn.load("double_pendulum", actuators={"elbow": robodyn.Actuator()})

@@ -97,8 +97,7 @@ def made(rng, kind):
     if not mechanism.loops:  # other joints may be cut
         q = numbers_of(oracle, {name: Motion(X, STILL, STILL) for name, X in poses.items()})[0]
     mechanism = _limited(rng, mechanism, oracle, q)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return Case(rd.load(mechanism), oracle, q, what)
 
 

@@ -245,8 +245,7 @@ def fuzz(count, seed=0, only=None, report=None):
     for name, base in robots():
         if only and name not in only:
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             here = Robot(name, base)
         for number in range(count):
             rng = np.random.default_rng([seed, number])

@@ -158,8 +158,7 @@ def is_read(element):
 
 def loaded(text):
     """Model of a text, and what it is warned of, without the line."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as heard:
         mechanism = urdf.load_mechanism(text, allow_unphysical=True)
     return core(mechanism), [re.sub(r"\d+:|line \d+", "", str(w.message)) for w in heard]
 
@@ -178,8 +177,7 @@ def core(mechanism):
 def seeds(names=None):
     """Files of the corpus that can be loaded; ``names``: parts of their names."""
     found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for name, text in corpus().items():
             if names is None or any(part in name for part in names):
                 with contextlib.suppress(rd.RobodynError):

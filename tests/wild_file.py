@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import robodyn as rd
-from robodyn.errors import MissingExtraError, PackageError, RobodynError
+from robodyn.errors import PackageError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.urdf.common.document_kind import MJCF, SDF, URDF, XACRO, document_kind, outer_kind
 from robodyn.urdf.common.packages import Packages
@@ -59,7 +59,7 @@ def records(path: Path) -> Iterator[Record]:
     try:
         text = decode(read_bytes(path), str(path))
         record["kind"] = document_kind(text)
-    except RobodynError as error:
+    except rd.RobodynError as error:
         yield record | _why(error)
         return
     if not _is_robot(text, record["kind"]):
@@ -70,12 +70,11 @@ def records(path: Path) -> Iterator[Record]:
     robot: Any = None
     for status, strict in (("loaded", True), ("lenient", False)):
         try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with warnings.catch_warnings(record=True, action="always") as caught:
                 robot = rd.load(path, passive=False, rigid=True, strict=strict)
             record["status"], record["warnings"] = status, [str(w.message) for w in caught]
             break
-        except RobodynError as error:
+        except rd.RobodynError as error:
             record |= _why(error) if strict else {"lenient_reason": _kind_of(error)}
     record["seconds"] = time.perf_counter() - began
     yield record
@@ -91,11 +90,11 @@ def records(path: Path) -> Iterator[Record]:
     yield record
 
 
-def _why(error: RobodynError) -> Record:
+def _why(error: rd.RobodynError) -> Record:
     return {"reason": _kind_of(error), "message": str(error)}
 
 
-def _kind_of(error: RobodynError) -> str:
+def _kind_of(error: rd.RobodynError) -> str:
     """A message without what is particular to a file, so that alike ones are counted together."""
     problem = str(getattr(error, "problem", None) or error)
     if isinstance(error, PackageError):
@@ -139,7 +138,7 @@ def _compared(path: Path, robot: Any, text: str, kind: str) -> Record:
             return {"not_compared": "Pinocchio refuses it"}
         try:
             oracle = PinocchioOracle(path, robot, model)
-        except (RobodynError, ValueError, SyntaxError) as error:
+        except (rd.RobodynError, ValueError, SyntaxError) as error:
             return {"not_compared": f"{type(error).__name__}: {error}"[:100]}
     return _errors(robot, oracle)
 
@@ -225,8 +224,7 @@ def _mujoco(path: Path, kind: str) -> bool:
 def _quietly(reads: Any) -> Any:
     def whether(path: Path, kind: str) -> bool:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 return bool(reads(path, kind))
         except Exception:  # whatever it raises, or it is not installed: it does not read it
             return False
@@ -253,7 +251,7 @@ def main() -> None:
             for record in records(Path(line.rstrip("\n"))):
                 print(json.dumps(record), file=answers, flush=True)
             end = {}
-        except MissingExtraError as error:
+        except rd.MissingExtraError as error:
             end = {"status": "refused", "reason": str(error)}
         except Exception as error:  # not one of ours: a fault of robodyn
             end = {"status": "crashed", "reason": f"{type(error).__name__}: {error}"[:150]}

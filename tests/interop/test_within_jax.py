@@ -12,7 +12,6 @@ from jax.test_util import check_grads  # noqa: E402
 
 import robodyn as rd  # noqa: E402
 from robodyn.arrays import numbers  # noqa: E402
-from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.jax import operation  # noqa: E402
 
 PAGE = Path(__file__).parents[2] / "docs/guides/code/interop.md"
@@ -108,13 +107,13 @@ def test_steps_within_a_scan():
 
 def test_wrong_arguments():
     call = operation(rd.load("pan_tilt").function("mass_matrix"))
-    with pytest.raises(ShapeError, match="q has shape"):
+    with pytest.raises(rd.ShapeError, match="q has shape"):
         call(jnp.zeros(3))
-    with pytest.raises(ShapeError, match=r"0 arrays given, expected 1"):
+    with pytest.raises(rd.ShapeError, match=r"0 arrays given, expected 1"):
         call()
-    with pytest.raises(ShapeError, match="complex"):
+    with pytest.raises(rd.ShapeError, match="complex"):
         call(jnp.zeros(2, complex))
-    with pytest.raises(ShapeError, match="function"):
+    with pytest.raises(rd.ShapeError, match="function"):
         operation(lambda q: q)
 
 
@@ -123,7 +122,7 @@ def test_arrays_in_calls_of_robots():
     expected = robot.mass_matrix([0.1, 0.2])
     np.testing.assert_allclose(robot.mass_matrix(jnp.array([0.1, 0.2])), expected, rtol=1e-12)
     assert robot.mass_matrix(jnp.zeros(2, np.float32)).dtype == np.float32
-    with pytest.raises(ShapeError, match=r"(?s)q is not .*robodyn\.interop\.jax\.operation"):
+    with pytest.raises(rd.ShapeError, match=r"(?s)q is not .*robodyn\.interop\.jax\.operation"):
         jax.jit(robot.function("mass_matrix"))(jnp.zeros(2))
     q = jnp.zeros((100, 2))
     assert numbers("q", q).ctypes.data == q.unsafe_buffer_pointer()

@@ -10,7 +10,6 @@ torch = pytest.importorskip("torch")
 
 import robodyn as rd  # noqa: E402
 from robodyn.arrays import numbers  # noqa: E402
-from robodyn.errors import ShapeError  # noqa: E402
 from robodyn.interop.torch import operation  # noqa: E402
 
 PAGE = Path(__file__).parents[2] / "docs/guides/code/interop.md"
@@ -86,15 +85,15 @@ def test_parameters():
 
 def test_wrong_arguments():
     call = operation(rd.load("pan_tilt").function("mass_matrix"))
-    with pytest.raises(ShapeError, match="q has shape"):
+    with pytest.raises(rd.ShapeError, match="q has shape"):
         call(torch.zeros(3))
-    with pytest.raises(ShapeError, match=r"0 arrays given, expected 1"):
+    with pytest.raises(rd.ShapeError, match=r"0 arrays given, expected 1"):
         call()
-    with pytest.raises(ShapeError, match="complex"):
+    with pytest.raises(rd.ShapeError, match="complex"):
         call(torch.zeros(2, dtype=torch.complex64))
-    with pytest.raises(ShapeError, match=r"q is on the device meta.*q\.cpu\(\)"):
+    with pytest.raises(rd.ShapeError, match=r"q is on the device meta.*q\.cpu\(\)"):
         call(torch.zeros(2, device="meta"))
-    with pytest.raises(ShapeError, match="function"):
+    with pytest.raises(rd.ShapeError, match="function"):
         operation(lambda q: q)
 
 
@@ -104,7 +103,7 @@ def test_tensors_in_calls_of_robots():
     np.testing.assert_allclose(robot.mass_matrix(q), robot.mass_matrix([0.1, 0.2]), rtol=1e-12)
     assert robot.mass_matrix(q.float()).dtype == np.float32
     assert numbers("q", q).ctypes.data == q.data_ptr()
-    with pytest.raises(ShapeError, match=r"(?s)q is not .*robodyn\.interop\.torch\.operation"):
+    with pytest.raises(rd.ShapeError, match=r"(?s)q is not .*robodyn\.interop\.torch\.operation"):
         robot.mass_matrix(q.requires_grad_())
 
 

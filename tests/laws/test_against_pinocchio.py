@@ -14,7 +14,6 @@ from support.comparison import close_within
 from support.public_robots import FILES, FOLDERS
 
 import robodyn as rd
-from robodyn.errors import RobodynError, SingularError
 from robodyn.symbolic.evaluate import evaluate
 
 pin = pytest.importorskip("pinocchio")
@@ -70,7 +69,7 @@ def test_pinocchio_cannot_read(name):
 @pytest.mark.parametrize("name", [name for name in REFUSED if name in FILES])
 def test_refused_with_a_reason(name):
     assert read_by_pinocchio(FILES[name]) is not None
-    with pytest.raises(RobodynError, match=REFUSED[name]):
+    with pytest.raises(rd.RobodynError, match=REFUSED[name]):
         rd.load(FILES[name], allow_unphysical=True)
 
 
@@ -163,7 +162,7 @@ def is_singular(M):
 def check_accelerations(p):
     """Equal, or refused where the mass matrix is singular: never left out."""
     if is_singular(p.there.mass_matrix(p.q)):
-        with pytest.raises(SingularError):
+        with pytest.raises(rd.SingularError):
             p.here("forward_dynamics", p.q, p.v, p.tau)
     else:
         here = p.here("forward_dynamics", p.q, p.v, p.tau)

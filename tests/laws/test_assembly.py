@@ -9,7 +9,6 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.description import Limits, Link, Loop, Pose
-from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.joints import KINDS
 
 CUT = sorted(kind.name for kind in KINDS.values() if kind.cut is not None and kind.nv < 6)
@@ -113,10 +112,9 @@ def test_the_posture_is_near_the_guess(name):
         assert (low <= q).all() and (q <= high).all()
 
 
-def test_held_joints_stay_within_their_limits():
-    robot = rd.load("five_bar")
-    with pytest.raises(AssemblyError, match=r"'left_drive' is to be held at 3.1.*-2.8 to 2.8"):
-        robot.assemble([3.1, 0.0, 0.0, 0.0], hold=robot.actuated_joints)
+def test_held_joints_stay_within_their_limits(five_bar):
+    with pytest.raises(rd.AssemblyError, match=r"'left_drive' is to be held at 3.1.*-2.8 to 2.8"):
+        five_bar.assemble([3.1, 0.0, 0.0, 0.0], hold=five_bar.actuated_joints)
 
 
 def far_apart():
@@ -128,7 +126,7 @@ def far_apart():
 
 def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
     robot = rd.load(far_apart())
-    with pytest.raises(AssemblyError) as caught:
+    with pytest.raises(rd.AssemblyError) as caught:
         robot.assemble([0.0, 0.0])
     text = str(caught.value)
     assert "'plates'" in text and "'wall' is off by" in text
@@ -145,15 +143,15 @@ def test_a_start_is_all_that_is_needed_where_the_search_fails(monkeypatch):
 
     def fail(residual, jacobian, integrate, start, **options):
         searches.append(start)
-        raise AssemblyError("found none", residual=residual(start), q=start)
+        raise rd.AssemblyError("found none", residual=residual(start), q=start)
 
     monkeypatch.setattr("robodyn.closed_loops.assembly.closing.assemble", fail)
     robot = rd.load("four_bar", near={"crank_drive": 1.2})
     for _ in range(3):
-        with pytest.raises(TopologyError, match="near="):
+        with pytest.raises(rd.TopologyError, match="near="):
             robot.forward_dynamics(q, v, tau)
     once = len(searches)
-    with pytest.raises(TopologyError, match="near="):
+    with pytest.raises(rd.TopologyError, match="near="):
         robot.inverse_dynamics(q, v, expected)
     assert len(searches) == once < 6
     given = rd.load("four_bar", near=q)
@@ -180,15 +178,14 @@ def test_a_start_beyond_limits_is_taken_within_them():
     np.testing.assert_allclose(q, [0.3, 2.0 * np.cos(0.3), np.pi - 0.3], atol=1e-9)
 
 
-def test_a_start_chooses_the_neutral_posture():
-    robot = rd.load("four_bar")
-    crank = robot.joint_names[0]
+def test_a_start_chooses_the_neutral_posture(four_bar):
+    crank = four_bar.joint_names[0]
     other = rd.load("four_bar", near={crank: 1.2})
-    assert abs(other.neutral()[0] - 1.2) < 0.5 < abs(robot.neutral()[0] - 1.2)
+    assert abs(other.neutral()[0] - 1.2) < 0.5 < abs(four_bar.neutral()[0] - 1.2)
     np.testing.assert_allclose(rd.load("four_bar", near=other.neutral()).neutral(), other.neutral())
     again = pickle.loads(pickle.dumps(other))
     np.testing.assert_array_equal(again.neutral(), other.neutral())
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         rd.load("four_bar", near={"crnak": 1.0})
     with pytest.raises(rd.ShapeError):
         rd.load("four_bar", near=[1.0]).neutral()
@@ -208,14 +205,13 @@ def test_a_start_names_a_joint_that_is_cut(name, position):
 
 
 @pytest.mark.slow
-def test_a_start_that_a_cut_joint_cannot_reach_comes_near_it():
+def test_a_start_that_a_cut_joint_cannot_reach_comes_near_it(four_bar):
     """The rocker's pin of this linkage has no positions between -2.2 and -1.2, or 0.6 and 2.4."""
-    robot = rd.load("four_bar")
-    cut = robot.loops[0].name
+    cut = four_bar.loops[0].name
     for wanted, low, high in ((-1.8, -2.5, -0.9), (1.3, 0.3, 2.7)):
         q = rd.load("four_bar", near={cut: wanted}).neutral()
-        assert np.abs(robot.loop_residual(q)).max() < 1e-10
-        assert low < robot.joint_positions(q)[cut] < high
+        assert np.abs(four_bar.loop_residual(q)).max() < 1e-10
+        assert low < four_bar.joint_positions(q)[cut] < high
 
 
 def test_a_start_names_cut_and_other_joints_together():
@@ -234,7 +230,7 @@ def test_a_start_of_a_cut_joint_is_one_number_of_a_joint_that_has_one():
         rd.load("four_bar", near={cut: "there"})
     ball = rd.load("stewart").loops[0]
     assert ball.kind == "spherical"
-    with pytest.raises(UnknownNameError, match=r"or with one where it is cut.*near"):
+    with pytest.raises(rd.UnknownNameError, match=r"or with one where it is cut.*near"):
         rd.load("stewart", near={ball.name: 0.3})
 
 
@@ -251,7 +247,7 @@ def test_a_hinge_within_limits():
         dataclasses.replace(joint, kind="revolute", limits=Limits(low, low + 0.5))
         for joint, low in zip(mechanism.joints, (0.0, 1.0), strict=True)
     )
-    with pytest.raises(AssemblyError, match="at their limits there: hinge_a, hinge_b"):
+    with pytest.raises(rd.AssemblyError, match="at their limits there: hinge_a, hinge_b"):
         rd.load(dataclasses.replace(mechanism, joints=limited)).assemble([0.2, 1.2])
 
 
@@ -296,7 +292,7 @@ def test_what_closes_beyond_limits_only_is_told():
     )
     robot = rd.load(dataclasses.replace(mechanism, joints=joints, loops=(weld,)))
     told = r"without limits they close, with .*'hinge_[ab]' at .*, its limits are "
-    with pytest.raises(AssemblyError, match=told):
+    with pytest.raises(rd.AssemblyError, match=told):
         robot.assemble([0.0, 0.2])
-    with pytest.raises(TopologyError, match=told):
+    with pytest.raises(rd.TopologyError, match=told):
         robot.neutral()

@@ -9,7 +9,6 @@ from support.rod_chains import CENTRAL, END, ROD, Z
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism, Pose
-from robodyn.errors import SettingsError
 
 BALLS = ("spherical", "revolute", "universal", "spherical", "continuous", "revolute")
 
@@ -191,5 +190,5 @@ def test_where_nothing_is_constant(robot, says):
         )
     else:
         robot = rd.load(robot)
-    with pytest.raises(SettingsError, match=says):
+    with pytest.raises(rd.SettingsError, match=says):
         _ = robot.augmented_bodies

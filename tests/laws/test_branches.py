@@ -7,7 +7,6 @@ import pytest
 from support.rigid_robots import load
 
 import robodyn as rd
-from robodyn.errors import AssemblyError, ShapeError, UnknownNameError
 
 
 def both_ways(angle):
@@ -61,7 +60,7 @@ def test_a_slider_ends_at_its_dead_centre():
     goal = robot.neutral()
     goal[robot.joints["cylinder"].q] = outmost + 1e-3
     with pytest.raises(
-        AssemblyError, match=r"'cylinder' .* two ways to assemble it meet"
+        rd.AssemblyError, match=r"'cylinder' .* two ways to assemble it meet"
     ) as caught:
         robot.assemble(goal, hold=["cylinder"], near=robot.neutral())
     end = caught.value.q
@@ -78,7 +77,7 @@ def test_where_a_joint_is_at_its_limit_the_error_names_it():
         goal = robot.random(seed)
         try:
             robot.assemble(goal, near=start)
-        except AssemblyError as error:
+        except rd.AssemblyError as error:
             assert (error.q <= robot.upper_limits + 1e-9).all()
             assert (error.q >= robot.lower_limits - 1e-9).all()
             if "'front_knee' is at its limit" in str(error):
@@ -94,13 +93,13 @@ def test_where_a_joint_is_at_its_limit_the_error_names_it():
 def test_a_start_that_is_open_or_no_posture_is_refused(name):
     robot = load(name)
     q = robot.neutral()
-    with pytest.raises(AssemblyError, match="near is not a closed posture"):
+    with pytest.raises(rd.AssemblyError, match="near is not a closed posture"):
         robot.assemble(q, near=q + 0.1)
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         robot.assemble(q, near=q * np.nan)
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         robot.assemble(q, near=q[1:])
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         robot.assemble(q, hold=["nobody"], near=q)
 
 
@@ -115,10 +114,9 @@ def test_a_motion_says_when_it_passed_where_ways_meet():
     np.testing.assert_allclose(flipped.branch_changes, [0.3])
 
 
-def test_a_tree_has_one_branch():
-    robot = rd.load("arm7")
-    assert robot.branch_sign(np.zeros((3, 7))).tolist() == [1, 1, 1]
-    np.testing.assert_array_equal(robot.assemble(np.ones(7), near=np.zeros(7)), np.ones(7))
+def test_a_tree_has_one_branch(arm):
+    assert arm.branch_sign(np.zeros((3, 7))).tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(arm.assemble(np.ones(7), near=np.zeros(7)), np.ones(7))
 
 
 def test_a_jump_to_another_branch_is_not_followed(monkeypatch):

@@ -7,7 +7,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import SymbolicCost
-from robodyn.errors import ShapeError
 from robodyn.simulation.control import running_controller
 
 ROBOT = rd.load("double_pendulum")
@@ -79,8 +78,7 @@ def test_a_controller_that_decides_is_machine_code(monkeypatch):
         "compile_controller",
         lambda *given: made.append(compiled(*given)) or made[-1],
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         run = rd.simulate(ROBOT, Bang(), q0=[1.0, 0.5], duration=1.0)
     assert made and made[0] is not None
     expected = [Bang()(*state) for state in zip(run.t, run.q, run.v, strict=True)]
@@ -152,5 +150,7 @@ def test_costs_with_barriers():
     "law", [lambda q, v, t: [0.0 if v[0] > 0 else 1.0], lambda q, v, t: [max(q[0], 0.0)]]
 )
 def test_laws_that_need_numbers_are_told_what_to_take(law):
-    with pytest.raises(ShapeError, match=r"np\.where and np\.maximum for decisions; if, max and"):
+    with pytest.raises(
+        rd.ShapeError, match=r"np\.where and np\.maximum for decisions; if, max and"
+    ):
         ROBOT.with_(forces=[rd.Force(law, joint="elbow")])

@@ -5,8 +5,6 @@ other. What the step of the fourth-order method adds or takes is all that may be
 bounded, and falls with the power of the step that the method has.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from dataclasses import dataclass, field

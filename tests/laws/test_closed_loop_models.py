@@ -1,7 +1,5 @@
 """Linear models of robots under their controllers: matrices by hand, and small motions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm, solve_discrete_are
@@ -27,11 +25,6 @@ from robodyn.controllers import (
 )
 
 UP = np.array([np.pi, 0.0])
-
-
-@pytest.fixture(scope="module")
-def acrobot():
-    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
 
 
 @pytest.fixture(scope="module")
@@ -272,22 +265,21 @@ def at_posture(robot, q):
     return lambda t: (q, np.zeros(robot.nv), np.zeros(robot.nv))
 
 
-def test_a_moving_linkage():
+def test_a_moving_linkage(four_bar):
     """Along a motion speeds of other joints depend on the posture, too."""
-    robot = rd.load("four_bar")
-    q = robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
-    v = robot.consistent_velocity(q, [2.0, 0.0, 0.0])
-    names = [f"v:{x}" for x in robot.joint_names]
-    model = robot.linearize(q, v, None, outputs=names)
-    crank = robot.joints["crank_drive"].v.start
+    q = four_bar.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+    v = four_bar.consistent_velocity(q, [2.0, 0.0, 0.0])
+    names = [f"v:{x}" for x in four_bar.joint_names]
+    model = four_bar.linearize(q, v, None, outputs=names)
+    crank = four_bar.joints["crank_drive"].v.start
     h, by_place = 1e-5, []
     for sign in (1.0, -1.0):
         moved = q.copy()
         moved[crank] += sign * h
-        near = robot.assemble(moved, hold=["crank_drive"])
-        speed = np.zeros(robot.nv)
+        near = four_bar.assemble(moved, hold=["crank_drive"])
+        speed = np.zeros(four_bar.nv)
         speed[crank] = v[crank]
-        by_place.append(robot.consistent_velocity(near, speed, hold=["crank_drive"]))
+        by_place.append(four_bar.consistent_velocity(near, speed, hold=["crank_drive"]))
     same(model.C[:, 0], (by_place[0] - by_place[1]) / (2.0 * h), 1e-6)
     same(model.C[:, 1], v / v[crank])
 

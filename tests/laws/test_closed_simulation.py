@@ -10,13 +10,7 @@ from support.rigid_robots import load
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Loop, Pose
-from robodyn.errors import (
-    AssemblyError,
-    InconsistentStateError,
-    SimulationError,
-    SingularError,
-    SingularWarning,
-)
+from robodyn.errors import SingularWarning
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
 
 
@@ -50,7 +44,7 @@ def test_an_open_start_is_refused(name):
     robot = load(name)
     q0 = robot.neutral()
     q0[0] += 0.3
-    with pytest.raises(AssemblyError, match="open by") as caught:
+    with pytest.raises(rd.AssemblyError, match="open by") as caught:
         rd.simulate(robot, q0=q0, duration=0.1)
     np.testing.assert_array_equal(caught.value.residual, robot.loop_residual(q0))
     nearest = caught.value.q  # a closed posture, which the message shows
@@ -153,7 +147,7 @@ def test_a_driven_joint_of_a_linkage_held_by_gains():
 
 
 def test_gains_that_let_loops_come_apart():
-    with pytest.raises(SimulationError, match=r"come apart .* take larger gains or shorter"):
+    with pytest.raises(rd.SimulationError, match=r"come apart .* take larger gains or shorter"):
         rd.simulate(load("five_bar"), duration=3.0, step=0.03, stabilization=(0.0, 0.0))
 
 
@@ -183,14 +177,13 @@ def test_every_integrator_tells_of_a_singular_posture_in_the_same_words(integrat
     the motion (1, -1, 1) that allows (0.2, -0.8, -1).
     """
     robot = parallelogram()
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         try:
             rd.simulate(
                 robot, q0=[first, -first, first], v0=[1.0, -1.0, 1.0], duration=0.2,
                 step=0.01, integrator=integrator, limits="ignore",
             )  # fmt: skip
-        except SimulationError as error:
+        except rd.SimulationError as error:
             told = [str(error)]
         else:
             own = [x for x in found if x.category is SingularWarning]
@@ -223,7 +216,7 @@ def test_a_motion_that_ends_at_a_singular_posture_says_so(beside):
         )
 
     with pytest.raises(
-        SimulationError, match=r"comes to a singular posture at t = 0.3 s"
+        rd.SimulationError, match=r"comes to a singular posture at t = 0.3 s"
     ) as caught:
         run(-0.3 - beside)
     assert "step is too long" not in str(caught.value)
@@ -245,18 +238,18 @@ def test_samples_are_wrong_where_loops_are_apart_or_rounding_decides():
     robot = parallelogram()
     somewhat, apart = 8e-7, 1e-3
     fine = samples(robot, 0.3, 0.4, 0.5, pivot=[(1, somewhat)])
-    with pytest.raises(InconsistentStateError):
+    with pytest.raises(rd.InconsistentStateError):
         robot.check_state(fine[1], 0.0 * fine[2])
     assert first_wrong_sample(robot, *fine) is None
     of_all = [(1, somewhat), (2, apart)]
     k, error = first_wrong_sample(robot, *samples(robot, 0.3, 0.4, 0.5, pivot=of_all))
-    assert (k, type(error)) == (2, AssemblyError)
+    assert (k, type(error)) == (2, rd.AssemblyError)
     assert "come apart by 0.001 m ('end')" in str(error)
     for singular, first in ((0, 0), (3, 2)):
         drive = [0.3, 0.4, 0.5, 0.6]
         drive[singular] = 0.0
         k, error = first_wrong_sample(robot, *samples(robot, *drive, pivot=of_all))
-        assert (k, type(error)) == (first, AssemblyError if first else SingularError)
+        assert (k, type(error)) == (first, rd.AssemblyError if first else rd.SingularError)
 
 
 @pytest.mark.slow

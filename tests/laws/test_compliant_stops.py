@@ -8,7 +8,6 @@ import pytest
 from support.motions import limited
 
 import robodyn as rd
-from robodyn.errors import SettingsError, ShapeError
 from robodyn.force_elements.joint_stop import JOINT_ELEMENT
 
 SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>
@@ -93,9 +92,9 @@ def test_forces_are_slopes_of_the_energy(options):
 
 def test_wrong_stops():
     robot = rd.load(SLIDER)
-    with pytest.raises(SettingsError, match=r"'y' .* is to have stops"):
+    with pytest.raises(rd.SettingsError, match=r"'y' .* is to have stops"):
         robot.with_(stops=rd.CompliantStops({"y": 3.0}))
-    with pytest.raises(SettingsError, match="positive"):
+    with pytest.raises(rd.SettingsError, match="positive"):
         rd.CompliantStops(-3.0)
-    with pytest.raises(ShapeError, match="RigidStops"):
+    with pytest.raises(rd.ShapeError, match="RigidStops"):
         rd.simulate(robot, stops="rigid")

@@ -134,18 +134,17 @@ def test_every_operation(x):
         close(np.array(found[name].subs(at).evalf(), float).reshape(value.shape), value)
 
 
-def test_equations_in_sympy():
-    robot = rd.load("double_pendulum")
-    found = robot.function("mass_matrix").sympy()
+def test_equations_in_sympy(double):
+    found = double.function("mass_matrix").sympy()
     q = found["q"]
     assert q.shape == (2, 1)
     M = found["M"]
     assert sympy.simplify(M - M.T) == sympy.zeros(2, 2)
     numbers = M.subs({q[0]: 0.3, q[1]: -0.8}).evalf()
-    close(np.array(numbers, float), robot.mass_matrix([0.3, -0.8]))
-    energy = robot.function("potential_energy").sympy()
+    close(np.array(numbers, float), double.mass_matrix([0.3, -0.8]))
+    energy = double.function("potential_energy").sympy()
     (potential,) = (x for name, x in energy.items() if name != "q")
-    forces = robot.function("gravity_forces").sympy()
+    forces = double.function("gravity_forces").sympy()
     (gravity,) = (x for name, x in forces.items() if name != "q")
     slopes = sympy.Matrix([potential[0].diff(x) for x in energy["q"]])
     at = dict(zip(energy["q"], (0.4, 1.1), strict=True))

@@ -1,21 +1,16 @@
 """Controllers as machine code: the same motions as by Python, and robot and controller in one."""
 
-from __future__ import annotations
-
-import ctypes
 import dataclasses
-import shutil
-import subprocess
 import warnings
 
 import numba
 import numpy as np
 import pytest
+from support.compiled_c import c_library, pointers
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.errors import SettingsError, ShapeError
 from robodyn.simulation.control import callbacks, running_controller
 from robodyn.simulation.control.compile_controller import NumbaCode, compile_controller
 from robodyn.simulation.control.controller import Stateless
@@ -113,21 +108,15 @@ def test_motions_of_frames_are_the_same(kind, monkeypatch):
     is_the_same(robot, make(robot, reference), monkeypatch, q0=q)
 
 
+@pytest.mark.slow
 def test_a_controller_in_c(tmp_path):
     """All of it, redundancy and guards too; where nothing can be trusted, it gives no numbers."""
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
     robot, q, reference = bent("arm7")
     f = rd.closed_loop(robot, rc.OperationalSpace(robot, "tool", reference, 300.0))
-    (tmp_path / "loop.c").write_text(f.c_source("loop"))
-    library = tmp_path / "loop.so"
-    subprocess.run(
-        [compiler, "-O1", "-shared", "-fPIC", "-o", library, tmp_path / "loop.c", "-lm"], check=True
-    )
-    call, a, v = ctypes.CDLL(str(library)).loop, np.empty(7), 0.1 * np.arange(7.0)
+    call = c_library(tmp_path, f.c_source("loop")).loop
+    a, v = np.empty(7), 0.1 * np.arange(7.0)
     for posture in (q, q + 0.1, np.zeros(7)):
-        given = (np.array(0.2), posture, v, a)
-        call(*(x.ctypes.data_as(ctypes.c_void_p) for x in given))
+        call(*pointers(0.2, posture, v, a))
         np.testing.assert_allclose(a, f(0.2, posture, v), atol=1e-9)
     assert np.isnan(a).any()
 
@@ -163,25 +152,23 @@ def test_chunks_of_tables_join_without_a_seam(monkeypatch):
         np.testing.assert_array_equal(getattr(parts, x), getattr(whole, x))
 
 
-def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called():
-    robot = rd.load("arm7")
-    controller = rc.ComputedTorque(robot, smooth(robot))
+def test_what_has_a_state_is_no_function_and_what_does_not_say_so_is_called(arm):
+    controller = rc.ComputedTorque(arm, smooth(arm))
     times = np.linspace(0.0, 0.1, 101)
-    assert not compile_controller(robot, rc.Sampled(controller, 0.01), times).is_function
-    assert not compile_controller(robot, rc.Sampled(controller, 0.01)).is_function
-    assert compile_controller(robot, lambda t, q, v: -v) is None
+    assert not compile_controller(arm, rc.Sampled(controller, 0.01), times).is_function
+    assert not compile_controller(arm, rc.Sampled(controller, 0.01)).is_function
+    assert compile_controller(arm, lambda t, q, v: -v) is None
 
 
-def test_where_the_code_gives_no_numbers_the_controller_is_asked():
-    robot = rd.load("arm7")
-    law = compile_controller(robot, rc.GravityCompensation(robot))
+def test_where_the_code_gives_no_numbers_the_controller_is_asked(arm):
+    law = compile_controller(arm, rc.GravityCompensation(arm))
 
     def refuses(t, q, v):
         raise rd.ActuationError("asked")
 
     asked = dataclasses.replace(law, controller=Stateless(refuses))
-    q = robot.neutral()
-    np.testing.assert_array_equal(asked(0.0, q, np.zeros(7)), robot.gravity_forces(q))
+    q = arm.neutral()
+    np.testing.assert_array_equal(asked(0.0, q, np.zeros(7)), arm.gravity_forces(q))
     with pytest.raises(rd.ActuationError, match="asked"):
         asked(0.0, np.full(7, np.inf), np.zeros(7))
 
@@ -208,8 +195,7 @@ def test_a_controller_that_numba_has_compiled(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")  # nor do they come out twice
-def test_errors_of_a_compiled_controller_come_out():
-    robot = rd.load("double_pendulum")
+def test_errors_of_a_compiled_controller_come_out(double):
 
     @numba.njit
     def raises(t, q, v):
@@ -222,9 +208,9 @@ def test_errors_of_a_compiled_controller_come_out():
         return -v[:1]
 
     with pytest.raises(ValueError, match="too late"):
-        run(robot, raises)
+        run(double, raises)
     with pytest.raises(rd.ShapeError, match=r"shape \(1,\)"):
-        run(robot, short)
+        run(double, short)
 
 
 # -- functions ------------------------------------------------------------------------------------
@@ -257,19 +243,8 @@ def test_a_step_as_one_function(name, integrator):
         np.testing.assert_allclose(found, right, atol=1e-13)
 
 
-def test_a_step_of_a_body_that_turns_freely():
-    robot = rd.load("satellite", base="floating")
-    rng = np.random.default_rng(6)
-    q, v = robot.random(rng), rng.normal(size=robot.nv)
-    done = run(robot, None, q0=q, v0=v, duration=1e-3)
-    found = rd.step_function(robot)(0.0, q, v)
-    np.testing.assert_allclose(found[0], done.q[-1], atol=1e-14)
-    np.testing.assert_allclose(found[1], done.v[-1], atol=1e-14)
-
-
-def test_slopes_of_a_step_are_those_of_differences():
-    robot = rd.load("double_pendulum")
-    f = rd.step_function(robot, rc.ComputedTorque(robot, smooth(robot)), step=5e-3)
+def test_slopes_of_a_step_are_those_of_differences(double):
+    f = rd.step_function(double, rc.ComputedTorque(double, smooth(double)), step=5e-3)
     q, v, e = np.array([0.3, -0.2]), np.array([1.0, 2.0]), 1e-6
     slopes = f.jacobian("v")(0.1, q, v)
     for k, direction in enumerate(np.eye(2)):
@@ -279,36 +254,28 @@ def test_slopes_of_a_step_are_those_of_differences():
 
 
 def test_a_step_in_c(tmp_path):
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
     robot = rd.load("four_bar")
     f = rd.step_function(robot, rc.ComputedTorque(robot, smooth(robot)))
-    (tmp_path / "step.c").write_text(f.c_source("step"))
-    library = tmp_path / "step.so"
-    subprocess.run(
-        [compiler, "-O2", "-shared", "-fPIC", "-o", library, tmp_path / "step.c", "-lm"], check=True
-    )
-    call = ctypes.CDLL(str(library)).step
+    call = c_library(tmp_path, f.c_source("step")).step
     q, v = robot.neutral(), np.zeros(3)
     for k in range(20):
-        given = (np.array(1e-3 * k), q, v, np.empty(3), np.empty(3))
-        call(*(x.ctypes.data_as(ctypes.c_void_p) for x in given))
+        given = (1e-3 * k, q, v, np.empty(3), np.empty(3))
+        call(*pointers(*given))
         q, v = given[3:]
     done = run(robot, rc.ComputedTorque(robot, smooth(robot)), duration=0.02)
     np.testing.assert_allclose(q, done.q[-1], atol=1e-12)
 
 
-def test_what_is_no_function():
-    robot = rd.load("arm7")
-    with pytest.raises(SettingsError, match="symbolic = True"):
-        rd.closed_loop(robot, lambda t, q, v: -v)
-    with pytest.raises(SettingsError, match="implicit"):
-        rd.step_function(robot, integrator="implicit")
+def test_what_is_no_function(arm):
+    with pytest.raises(rd.SettingsError, match="symbolic = True"):
+        rd.closed_loop(arm, lambda t, q, v: -v)
+    with pytest.raises(rd.SettingsError, match="implicit"):
+        rd.step_function(arm, integrator="implicit")
     with pytest.raises(rd.UnknownNameError, match="hand9"):
-        rd.step_function(robot, wrenches=["hand9"])
+        rd.step_function(arm, wrenches=["hand9"])
     for step in (0.0, -1e-3, np.nan):
-        with pytest.raises((SettingsError, rd.ShapeError), match="step is"):
-            rd.step_function(robot, step=step)
+        with pytest.raises((rd.SettingsError, rd.ShapeError), match="step is"):
+            rd.step_function(arm, step=step)
 
 
 class Damper:
@@ -340,18 +307,17 @@ class Slotted:
 
 @pytest.mark.parametrize("before", [1.0, 2.0])
 @pytest.mark.parametrize("kind", [Damper, Unhashable, Slotted])
-def test_gains_that_change_between_motions(kind, before):
-    robot = rd.load("double_pendulum")
+def test_gains_that_change_between_motions(double, kind, before):
     options = {"v0": [1.0, 1.0], "duration": 0.05}
     controller = kind(before)
-    first = rd.simulate(robot, controller, **options)
-    again = rd.simulate(robot, controller, **options)
+    first = rd.simulate(double, controller, **options)
+    again = rd.simulate(double, controller, **options)
     controller.gain = 50.0
-    other = rd.simulate(robot, controller, **options)
+    other = rd.simulate(double, controller, **options)
     np.testing.assert_array_equal(again.q, first.q)
-    np.testing.assert_array_equal(other.q, rd.simulate(robot, kind(50.0), **options).q)
+    np.testing.assert_array_equal(other.q, rd.simulate(double, kind(50.0), **options).q)
     assert (other.q != first.q).any()
-    accelerations = rd.closed_loop(robot, controller)(0.0, first.q[0], first.v[0])
+    accelerations = rd.closed_loop(double, controller)(0.0, first.q[0], first.v[0])
     np.testing.assert_allclose(accelerations, other.a[0], rtol=1e-12)
 
 
@@ -399,7 +365,9 @@ def test_what_a_symbolic_controller_may_not_return(given):
 
     controller.symbolic = True
     for use in (rd.simulate, rd.closed_loop, rd.step_function):
-        with pytest.raises(ShapeError, match=r"symbolic, returned.*expected symbols and numbers"):
+        with pytest.raises(
+            rd.ShapeError, match=r"symbolic, returned.*expected symbols and numbers"
+        ):
             use(robot, controller)
 
 
@@ -416,9 +384,8 @@ DECISIONS = {
 
 
 @pytest.mark.parametrize("decision", DECISIONS)
-def test_symbols_decide_nothing(decision):
+def test_symbols_decide_nothing(double, decision):
     """It would be taken as it was at the one call with symbols, which is wrong elsewhere."""
-    robot = rd.load("double_pendulum")
 
     def controller(t, q, v):
         return DECISIONS[decision](t, q, v)
@@ -426,13 +393,12 @@ def test_symbols_decide_nothing(decision):
     controller.symbolic = True
     for use in (rd.simulate, rd.closed_loop):
         with pytest.raises(TypeError):
-            use(robot, controller)
+            use(double, controller)
 
 
 @pytest.mark.parametrize("made", [rc.JointPD, rc.ComputedTorque])
 @pytest.mark.parametrize("symbolic", [True, False])
-def test_references_of_many_motions_are_each_followed_by_its_own(made, symbolic):
-    robot = rd.load("double_pendulum")
+def test_references_of_many_motions_are_each_followed_by_its_own(double, made, symbolic):
     centers = np.array([[0.0, 0.0], [0.5, -0.3], [1.0, 0.2]])
 
     def sine(center):
@@ -441,15 +407,15 @@ def test_references_of_many_motions_are_each_followed_by_its_own(made, symbolic)
 
     options = {"duration": 0.1, "limits": "ignore"}
     gains = {"stiffness": 50.0, "damping": 10.0}
-    many = made(robot, sine(centers), **gains)
-    together = rd.rollout(robot, many, centers, np.zeros((3, 2)), **options)
+    many = made(double, sine(centers), **gains)
+    together = rd.rollout(double, many, centers, np.zeros((3, 2)), **options)
     for k, center in enumerate(centers):
-        alone = rd.simulate(robot, made(robot, sine(center), **gains), q0=center, **options)
+        alone = rd.simulate(double, made(double, sine(center), **gains), q0=center, **options)
         np.testing.assert_allclose(together.q[:, k], alone.q, atol=1e-12)
     with pytest.raises(rd.ShapeError, match=r"the controller returned shape \(3, 2\)"):
-        rd.simulate(robot, many, **options)
-    with pytest.raises(SettingsError, match="no straight-line code"):
-        rd.closed_loop(robot, many)
+        rd.simulate(double, many, **options)
+    with pytest.raises(rd.SettingsError, match="no straight-line code"):
+        rd.closed_loop(double, many)
 
 
 def turning(seed):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import SettingsError
 from robodyn.simulation import EventRecord
 
 #: Leading order of the method that is used, and of the audit.
@@ -199,7 +198,7 @@ def test_what_an_impact_takes():
 def test_what_is_not_known_is_refused():
     tie = rd.PointSpring("world", (0.3, 0, 0), "lower", (0, 0, 0), 4.0, 0.1, 0.8, "tie")
     robot = rd.load("double_pendulum", base="moving", springs=[tie])
-    with pytest.raises(SettingsError, match="tie"):
+    with pytest.raises(rd.SettingsError, match="tie"):
         _ = rd.simulate(robot, duration=0.01, base=lambda t: rd.BaseMotion.at_rest()).audit
 
     def pulled(X, V, t):  # by a unit of weight, and by what dampens its first speed
@@ -207,9 +206,9 @@ def test_what_is_not_known_is_refused():
 
     weight = rd.Force(pulled, on="lower", potential=lambda X: X[2, 3], name="drag")
     robot = rd.load("double_pendulum", base="moving", forces=[weight])
-    with pytest.raises(SettingsError, match="drag"):
+    with pytest.raises(rd.SettingsError, match="drag"):
         _ = rd.simulate(robot, duration=0.01, base=lambda t: rd.BaseMotion.at_rest()).audit
     run = rd.simulate(rd.load("double_pendulum"), duration=0.01)
     unknown = rd.Trajectory(run.t, run.q, run.v, run.a, np.nan * run.tau, robot=run.robot)
-    with pytest.raises(SettingsError, match="tau is not known"):
+    with pytest.raises(rd.SettingsError, match="tau is not known"):
         _ = unknown.audit

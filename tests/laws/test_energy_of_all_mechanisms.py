@@ -80,22 +80,15 @@ def closes(audits):
 def test_gains_are_what_was_given(name, setting):
     robot = prepared(name, setting)
     q, v, push = start(robot)
-    surroundings = {"base": shaken} if setting == "moving" else {}
-    closes(
-        [
-            rd.simulate(
-                robot,
-                lambda t, q, v: push,
-                q0=q,
-                v0=v,
-                duration=0.02 if setting == "moving" else 0.04,
-                step=step,
-                limits="ignore",
-                **surroundings,
-            ).audit
-            for step in STEPS
-        ]
-    )
+    surroundings = {"base": shaken, "duration": 0.02} if setting == "moving" else {}
+    closes(audits(robot, q, v, push, **surroundings))
+
+
+def audits(robot, q, v, push, **given):
+    """Of one motion with steps of several lengths."""
+    given = {"q0": q, "v0": v, "duration": 0.04, "limits": "ignore", **given}
+    runs = (rd.simulate(robot, lambda t, q, v: push, step=step, **given) for step in STEPS)
+    return [run.audit for run in runs]
 
 
 @pytest.mark.parametrize("name", rd.robots())
@@ -110,21 +103,9 @@ def test_what_a_hit_takes_is_told(name):
         return -robot.frame_twist(state.q, state.v, link, axes="world")[:3]
 
     hit = rd.events.impact(link, (0.0, 0.0, 0.0), against, restitution=0.4)
-    audits = [
-        rd.simulate(
-            robot,
-            lambda t, q, v: push,
-            q0=q,
-            v0=v,
-            duration=0.04,
-            step=step,
-            limits="ignore",
-            events=[rd.Event(0.02, hit)],
-        ).audit
-        for step in STEPS
-    ]
-    assert audits[-1].impacts[-1] > 0.0
-    closes(audits)
+    found = audits(robot, q, v, push, events=[rd.Event(0.02, hit)])
+    assert found[-1].impacts[-1] > 0.0
+    closes(found)
 
 
 @pytest.mark.parametrize(

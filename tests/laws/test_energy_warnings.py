@@ -15,8 +15,7 @@ from robodyn.simulation.checks import energy_balance, energy_check
 
 def told(run):
     """The warnings of energy that come with a run."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         run()
     return [str(x.message) for x in found if x.category is EnergyWarning]
 
@@ -205,6 +204,5 @@ def test_some_of_very_many_motions_are_looked_at(pendulum, monkeypatch):
     with pytest.warns(EnergyWarning, match=" of motion 4 "):
         rd.rollout(pendulum, None, q0, v0, **options)
     v0[[3, 4]] = v0[[4, 3]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", EnergyWarning)
+    with warnings.catch_warnings(action="error", category=EnergyWarning):
         rd.rollout(pendulum, None, q0, v0, **options)

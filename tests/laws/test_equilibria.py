@@ -9,7 +9,6 @@ from support.bundled import bundled
 from test_gyrostats import AXES, PERMANENT, H, J, gyrostat
 
 import robodyn as rd
-from robodyn.errors import AssemblyError, EquilibriumError, ShapeError, UnknownNameError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
 
@@ -42,36 +41,34 @@ def test_closed_linkages_at_rest_have_the_least_energy(coordinates):
             assert tree.potential_energy(near) > least
 
 
-def test_given_forces_and_held_joints():
+def test_given_forces_and_held_joints(puma):
     """Arms under torques, some of whose joints are held: the rest is at rest."""
-    robot = bundled("puma560")
-    q = robot.random(3)
+    q = puma.random(3)
     held = ["joint1", "joint2", "joint3"]
-    names = robot.joint_names
+    names = puma.joint_names
     assert all(name in names for name in held)
     tau = {names[3]: 0.0, names[4]: 0.02, names[5]: 0.0}
-    rest = robot.equilibrium(q, hold=held, tau=tau)
+    rest = puma.equilibrium(q, hold=held, tau=tau)
     np.testing.assert_array_equal(rest[:3], q[:3])
-    assert accelerates(robot, rest, tau, locked=held) < 1e-8
+    assert accelerates(puma, rest, tau, locked=held) < 1e-8
     assert np.abs(rest - q).max() > 1e-3
-    all_held = robot.equilibrium(q, hold=names)
+    all_held = puma.equilibrium(q, hold=names)
     np.testing.assert_array_equal(all_held, q)
-    np.testing.assert_array_equal(robot.equilibrium(q, held=held, tau=tau), rest)
+    np.testing.assert_array_equal(puma.equilibrium(q, held=held, tau=tau), rest)
     with pytest.raises(rd.ShapeError, match="two names of one option"):
-        robot.equilibrium(q, hold=held, held=held)
-    balanced = robot.inverse_dynamics(q, np.zeros(6), np.zeros(6))
-    np.testing.assert_allclose(robot.equilibrium(q, tau=balanced), q, atol=1e-12)
+        puma.equilibrium(q, hold=held, held=held)
+    balanced = puma.inverse_dynamics(q, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(puma.equilibrium(q, tau=balanced), q, atol=1e-12)
 
 
-def test_a_pendulum_stands_on_its_head_if_it_starts_nearly_so():
-    robot = bundled("double_pendulum")
+def test_a_pendulum_stands_on_its_head_if_it_starts_nearly_so(double):
     for start, end, verdict in (
         ((3.0, 0.1), (np.pi, 0.0), "unstable"),
         ((0.2, 0.1), (0.0, 0.0), None),
     ):
-        q = robot.equilibrium(start)
+        q = double.equilibrium(start)
         np.testing.assert_allclose(q, end, atol=1e-9)
-        assert robot.linearize(q, [0, 0], None).stability == (verdict or "marginal")
+        assert double.linearize(q, [0, 0], None).stability == (verdict or "marginal")
 
 
 def test_rest_is_found_from_anywhere_and_not_turns_away():
@@ -122,7 +119,7 @@ def test_where_there_is_no_rest():
     falling = rd.load(
         rd.Mechanism("stone", (rd.Link("wall"), rd.Link("stone", mass(1.0))), (slide,))
     )
-    with pytest.raises(EquilibriumError, match=r"'slide' accelerates with 9.81") as caught:
+    with pytest.raises(rd.EquilibriumError, match=r"'slide' accelerates with 9.81") as caught:
         falling.equilibrium([0.0])
     assert caught.value.joint == "slide"
     np.testing.assert_allclose(caught.value.residual, [-9.81])
@@ -130,26 +127,25 @@ def test_where_there_is_no_rest():
         "hinge", "revolute", "wall", "rod", axis=(0.0, 1.0, 0.0), limits=rd.Limits(0.5, 2.0)
     )
     rod = rd.Mechanism("rod", (rd.Link("wall"), rd.Link("rod", mass(1.0, -1.0))), (hinge,))
-    with pytest.raises(EquilibriumError, match=r"'hinge' at .* beyond its limit") as caught:
+    with pytest.raises(rd.EquilibriumError, match=r"'hinge' at .* beyond its limit") as caught:
         rd.load(rod).equilibrium([0.6])
     assert caught.value.joint == "hinge"
-    with pytest.raises(ShapeError, match="one state at a time"):
+    with pytest.raises(rd.ShapeError, match="one state at a time"):
         falling.equilibrium([[0.0]])
     for acting in ({"slide": [1.0]}, np.ones((2, 1))):
-        with pytest.raises(ShapeError, match="one state at a time"):
+        with pytest.raises(rd.ShapeError, match="one state at a time"):
             falling.equilibrium([0.0], tau=acting)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         falling.equilibrium([0.0], hold=["slid"])
-    with pytest.raises(AssemblyError):
+    with pytest.raises(rd.AssemblyError):
         linkage = bundled("four_bar")
         linkage.equilibrium([9.0, 9.0, 9.0], hold=linkage.joint_names)
 
 
 @pytest.mark.slow  # of a delta
-def test_no_rest_is_found_on_the_way_to_a_singular_posture():
-    robot = bundled("delta")
-    with pytest.raises(EquilibriumError, match="no posture at rest of 'delta'"):
-        robot.equilibrium(robot.neutral(), tau={"drive1": 1e4})
+def test_no_rest_is_found_on_the_way_to_a_singular_posture(delta):
+    with pytest.raises(rd.EquilibriumError, match="no posture at rest of 'delta'"):
+        delta.equilibrium(delta.neutral(), tau={"drive1": 1e4})
 
 
 # -- steady motion --------------------------------------------------------------------------------
@@ -290,14 +286,13 @@ def test_a_linkage_on_a_driven_spindle():
     assert np.abs(motion.q - robot.steady_motion(start, 0.5 * v, locked=["spindle"]).q).max() > 1e-3
 
 
-def test_motions_that_are_not_steady():
-    robot = bundled("double_pendulum")
-    with pytest.raises(EquilibriumError, match=r"no steady motion|is not steady"):
-        robot.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
-    with pytest.raises(ShapeError, match="one state at a time"):
-        robot.steady_motion(np.zeros((2, 2)), np.zeros(2))
-    with pytest.raises(ShapeError, match="one state at a time"):
-        robot.steady_motion(np.zeros(2), np.zeros(2), tau={"elbow": np.ones(3)})
+def test_motions_that_are_not_steady(double):
+    with pytest.raises(rd.EquilibriumError, match=r"no steady motion|is not steady"):
+        double.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
+    with pytest.raises(rd.ShapeError, match="one state at a time"):
+        double.steady_motion(np.zeros((2, 2)), np.zeros(2))
+    with pytest.raises(rd.ShapeError, match="one state at a time"):
+        double.steady_motion(np.zeros(2), np.zeros(2), tau={"elbow": np.ones(3)})
 
 
 # -- in orbit -------------------------------------------------------------------------------------

@@ -8,15 +8,11 @@ import math
 
 import numpy as np
 import pytest
-from support.motions import limited
+from support.motions import limited, same
 
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import SimulationError
-from robodyn.simulation.events.detector import EventDetector
-from robodyn.simulation.loads.loads import LoadsAt
-from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
 
 #: Limits and energies are not what is looked at here.
@@ -24,8 +20,6 @@ pytestmark = [
     pytest.mark.filterwarnings(f"ignore::robodyn.errors.{kind}Warning")
     for kind in ("Limit", "Energy")
 ]
-
-STATES = ("t", "q", "v", "a", "tau")
 
 
 # -- motions --------------------------------------------------------------------------------------
@@ -235,13 +229,10 @@ def runs(name):
     return found if isinstance(found, tuple) else (found,)
 
 
-def same(found, expected):
+def same_events(found, expected):
     """All samples and events are equal, bit for bit."""
     assert found.events == expected.events
-    for name in STATES:
-        x, y = (np.asarray(getattr(run, name)) for run in (found, expected))
-        assert x.shape == y.shape, name
-        np.testing.assert_array_equal(x, y, err_msg=name)
+    same(found, expected)
 
 
 # -- laws -----------------------------------------------------------------------------------------
@@ -259,7 +250,7 @@ def test_motions_are_those_of_steps_in_python(name, monkeypatch):
     assert few < 0.75 * (len(by_python) - few)
     assert sum(len(run.events) for run in expected)
     for one, other in zip(found, expected, strict=True):
-        same(one, other)
+        same_events(one, other)
 
 
 def swings(t):
@@ -323,39 +314,6 @@ def test_a_function_that_is_infinite_is_not_at_zero(function, times):
     assert [x.time for x in run.events] == pytest.approx(times, abs=1e-9)
 
 
-@pytest.mark.parametrize("at", [0.0, 0.001, 0.0995, 0.1, 0.25])
-def test_instants_are_hit(at):
-    """On a step or not, and whatever machine code is about to do."""
-    kick = rd.Event(at, events.jump(v=lambda state: state.v + 1.0), name="kick")
-    run = pendulum(events=[kick], duration=0.3)
-    assert [event.time for event in run.events] == [at]
-    before, after = np.flatnonzero(run.t == at)
-    np.testing.assert_array_equal(run.v[after], run.v[before] + 1.0)
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize("controller", [None, push])
-def test_what_a_function_raises(controller, error):
-    """What came before it is kept where a motion is interrupted."""
-
-    def look(t, q, v):
-        if t > 0.1:
-            raise error("enough")
-        return 1.0
-
-    if error is ValueError:
-        with pytest.raises(ValueError, match="enough"):
-            pendulum(controller, events=[look])
-        return
-    with pytest.raises(rd.errors.SimulationInterrupted) as raised:
-        pendulum(controller, events=[look])
-    whole = pendulum(controller)
-    found = raised.value.trajectory
-    assert found.t[-1] == pytest.approx(0.1 - 2e-3, abs=2.1e-3)
-    np.testing.assert_array_equal(found.q, whole.q[: len(found)])
-    np.testing.assert_array_equal(found.a, whole.a[: len(found)])
-
-
 @pytest.mark.parametrize("locked", [(), ("elbow",)])
 def test_a_motion_that_breaks_down_between_events(locked):
     """The time, and what came before, as of steps in Python; also of forces that do not act."""
@@ -364,7 +322,7 @@ def test_a_motion_that_breaks_down_between_events(locked):
         return np.array([0.1, np.nan if t > 0.1 else 0.1])
 
     def broken():
-        with pytest.raises(SimulationError, match="step 51") as raised:
+        with pytest.raises(rd.SimulationError, match="step 51") as raised:
             pendulum(force, events=[position(0, -9.0)], locked=locked)
         return raised.value
 
@@ -373,23 +331,7 @@ def test_a_motion_that_breaks_down_between_events(locked):
         patch.setattr(Stepper, "compiled", lambda *given: None)
         expected = broken()
     assert (str(found), found.time) == (str(expected), expected.time)
-    same(found.trajectory, expected.trajectory)
-
-
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "load_tables"),
-     (EventDetector, "steps_without_event"), (LoadsAt, "tables")],
-)  # fmt: skip
-def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):
-    """Whatever is wrong with it comes out, and is not made up for by steps in Python."""
-
-    def wrong(*given):
-        raise RuntimeError("the fast path is wrong")
-
-    monkeypatch.setattr(owner, name, wrong)
-    with pytest.raises(RuntimeError, match="the fast path is wrong"):
-        pendulum(events=[position(0)], wrenches={"lower": np.ones(6)})
+    same_events(found.trajectory, expected.trajectory)
 
 
 class Late(Exception):
@@ -430,7 +372,7 @@ def test_functions_that_end_after_the_motion_does(kind, end):
 
     found, expected = go(end + 0.005), go(9.0)
     assert found.t[-1] == pytest.approx(end)
-    same(found, expected)
+    same_events(found, expected)
     # at instants at which a path was looked at before the motion it is not asked again
     known = kind != "reference"
     with pytest.raises(Late, match=r"asked at 0\.1[01]" if known else r"asked at 0\.(099|100)"):

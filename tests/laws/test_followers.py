@@ -500,6 +500,7 @@ def test_joints_that_move_no_mass_of_their_own_are_found():
         robot.forward_dynamics([0.1, 0.1], [0.0, 0.0], [1.0, 0.0])
 
 
+@pytest.mark.slow
 def test_limits_of_joints_that_follow_are_reported():
     joints = [
         dataclasses.replace(x, limits=rd.Limits(-0.15, 0.15)) if x.name == "t" else x
@@ -579,13 +580,12 @@ def test_files_have_polynomials_and_tables():
 SUMMED = 'joint="lift" offset="0.1">'
 
 
-def test_a_sum_of_several_joints_is_read_and_written():
-    three = rd.load("puma560")
+def test_a_sum_of_several_joints_is_read_and_written(puma):
     given = [
         TracedExplicitLoop.of_curve("joint5", ("joint1", "joint3"), Linear((0.5, -2.0), 0.1)),
         TracedExplicitLoop.of_curve("joint6", ("joint5",), Linear((3.0,))),
     ]
-    mechanism = dataclasses.replace(three.mechanism, followers=tuple(given))
+    mechanism = dataclasses.replace(puma.mechanism, followers=tuple(given))
     robot = rd.load(rd.urdf.write(mechanism))
     assert robot.mechanism.followers == rd.load(mechanism).mechanism.followers
     q, v = np.random.default_rng(0).normal(size=(2, robot.nv))

@@ -12,7 +12,6 @@ from support.random_mechanisms import random_inertia, random_mechanism
 
 import robodyn as rd
 from robodyn.description import Link, Loop, Mechanism, Pose
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 GRAVITY = np.array([1.0, 2.0, -9.81])
 JOINTS = ["revolute", "prismatic", "spherical", "universal"]
@@ -280,10 +279,10 @@ def test_a_payload_leaves_constraints_as_they_are():
 def test_faults_are_named():
     tree = Case("distance").tree
     ends = (("link0", np.eye(4)), ("link3", np.eye(4)))
-    with pytest.raises(UnknownNameError, match="point_on_curve"):
+    with pytest.raises(rd.UnknownNameError, match="point_on_curve"):
         rd.FrameConstraint("tie", "point_on_curve", ends)
     for lost in ((ends[0], ("link33", np.eye(4))), (("wrold", np.eye(4)), ends[1])):
-        with pytest.raises(UnknownNameError, match="constraint 'tie'"):
+        with pytest.raises(rd.UnknownNameError, match="constraint 'tie'"):
             tree.with_(constraints=[rd.FrameConstraint("tie", "parallel", lost)])
     for between, words in (
         ((("link1", np.eye(4)), ("link1", np.eye(4))), "two links"),
@@ -292,10 +291,10 @@ def test_faults_are_named():
         (("link1",), "two frames"),
         (("link1", ("link2", np.eye(4), 1.0)), "expected a link"),
     ):
-        with pytest.raises(ShapeError, match=words):
+        with pytest.raises(rd.ShapeError, match=words):
             rd.FrameConstraint("tie", "parallel", between)
     for given in ({}, {"distance": -1.0}, {"distance": 0.5, "pitch": 1.0}):
-        with pytest.raises(ShapeError, match="'tie'"):
+        with pytest.raises(rd.ShapeError, match="'tie'"):
             rd.FrameConstraint("tie", "distance", ends, **given)
     for function, words in (
         (lambda X, twist: twist[0] * twist[1], "not linear"),
@@ -303,13 +302,13 @@ def test_faults_are_named():
         (lambda X: X[0, 3], "failed"),
         (lambda X, twist: None, "must return"),
     ):
-        with pytest.raises(ShapeError, match=words):
+        with pytest.raises(rd.ShapeError, match=words):
             rd.FrameConstraint("tie", function, ends)
     good = rd.FrameConstraint("tie", "parallel", ends)
-    with pytest.raises(ShapeError, match="is taken"):
+    with pytest.raises(rd.ShapeError, match="is taken"):
         tree.with_(constraints=[good, good])
-    with pytest.raises(ShapeError, match="FrameConstraint"):
+    with pytest.raises(rd.ShapeError, match="FrameConstraint"):
         tree.with_(constraints=["tie"])
     held = rd.FrameConstraint("tie", "parallel", (("world", np.eye(4)), ends[1]))
-    with pytest.raises(SettingsError, match="base='moving'"):
+    with pytest.raises(rd.SettingsError, match="base='moving'"):
         tree.with_(constraints=[held], base="moving")

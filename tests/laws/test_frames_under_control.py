@@ -244,19 +244,19 @@ def test_a_line_is_followed_to_integrator_accuracy(puma):
     assert 1.6 < worst[0] / worst[1] < 2.4
 
 
-def test_what_the_frame_leaves_free_goes_to_its_posture():
+@pytest.mark.slow
+def test_what_the_frame_leaves_free_goes_to_its_posture(arm):
     """The tool stays where it is, while joints come nearer to a posture."""
-    robot = bundled("arm7")
     q0 = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1])
     posture = q0 + np.array([0.6, 0.0, -0.5, 0.0, 0.0, 0.0, 0.0])
-    controller = rc.OperationalSpace(robot, "tool", still(q0, 7), 400.0, posture=posture)
-    run = rd.simulate(robot, controller, q0=q0, duration=2.0, limits="ignore", every=20)
-    X = robot.frame_pose(run.q, "tool")
+    controller = rc.OperationalSpace(arm, "tool", still(q0, 7), 400.0, posture=posture)
+    run = rd.simulate(arm, controller, q0=q0, duration=2.0, limits="ignore", every=20)
+    X = arm.frame_pose(run.q, "tool")
     np.testing.assert_allclose(X, np.broadcast_to(X[0], X.shape), atol=2e-3)
     away = np.linalg.norm(run.q - posture, axis=1)
     assert away[-1] < 0.85 * away[0]
     # nearest to the posture: what is left cannot be lessened by what leaves the tool at rest
-    J, M = robot.frame_jacobian(run.q[-1], "tool"), robot.mass_matrix(run.q[-1])
+    J, M = arm.frame_jacobian(run.q[-1], "tool"), arm.mass_matrix(run.q[-1])
     free = np.linalg.svd(J)[2][-1]
     assert abs(free @ M @ (posture - run.q[-1])) < 2e-2 * abs(free @ M @ (posture - q0))
 
@@ -391,14 +391,12 @@ def test_near_a_singular_posture_it_damps_and_says_so(planar):
         tau = controller(0.0, stretched, rest)
     assert np.abs(tau).max() < 1e3
     assert controller.damped(0.0, stretched, rest) == pytest.approx(1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         controller(0.0, np.array([0.4, 0.9]), rest)
     # from a step on either side of where damping begins, torques are nearly the same
     angles = np.linspace(0.01, 0.6, 2000)
     poses = np.stack([np.full(2000, 0.4), angles], axis=-1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SingularWarning)
+    with warnings.catch_warnings(action="ignore", category=SingularWarning):
         taus = controller(0.0, poses, np.zeros((2000, 2)))
         part = controller.damped(0.0, poses, np.zeros((2000, 2)))
         alone = np.array([controller(0.0, q, np.zeros(2)) for q in poses[::100]])
@@ -460,8 +458,7 @@ def test_machine_code_asks_python_there(planar):
     np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
     assert 5 < lost.sum() < 250
     for around in (controller, rc.Saturated(dataclasses.replace(controller), limits=50.0)):
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("default")
+        with warnings.catch_warnings(record=True, action="default") as told:
             run = rd.simulate(robot, around, q0=[0.4, 0.0], duration=0.05, limits="ignore")
         assert [warning.category for warning in told] == [SingularWarning]
         assert np.isfinite(run.q).all()

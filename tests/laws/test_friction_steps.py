@@ -18,8 +18,7 @@ MASS, FRICTION, SMOOTH = 2.0, 4.0, 0.01
 
 def told(run):
     """The warnings of a run about its steps, and its motion."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         motion = run()
     return [str(x.message) for x in found if x.category is EnergyWarning], motion
 
@@ -66,16 +65,15 @@ def test_a_body_that_friction_stops(robot, integrator, steps, load):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
-def test_a_light_joint_of_a_heavy_robot(every):
+def test_a_light_joint_of_a_heavy_robot(scara, every):
     """Its energy is nothing beside that of the others."""
-    robot = bundled("scara")
     options = {"v0": [0.5, 0.5, 0.1, 1.0], "duration": 0.3, "limits": "ignore", "every": every}
-    found, motion = told(lambda: rd.simulate(robot, **options))
-    right = rd.simulate(robot, integrator="auto", **options)
+    found, motion = told(lambda: rd.simulate(scara, **options))
+    right = rd.simulate(scara, integrator="auto", **options)
     assert abs(motion.v[-1, 3]) > 10.0 * abs(right.v[-1, 3])
     assert len(found) == 1 and "joint 'spindle'" in found[0] and "of motion" not in found[0]
     for better in ({"step": 2e-4}, {"integrator": "auto"}, {"integrator": "implicit"}):
-        assert not told(lambda better=better: rd.simulate(robot, **options | better))[0]
+        assert not told(lambda better=better: rd.simulate(scara, **options | better))[0]
     smooth = rd.load("scara", friction_speed=0.1)
     assert not told(lambda: rd.simulate(smooth, **options))[0]
 

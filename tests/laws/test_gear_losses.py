@@ -9,7 +9,7 @@ from support.bundled import bundled
 from support.comparison import close_within
 
 import robodyn as rd
-from robodyn.errors import ActuationError, EnergyWarning, SettingsError
+from robodyn.errors import EnergyWarning
 
 alike = close_within(1e-9)
 
@@ -191,7 +191,7 @@ def test_motors_that_share_a_speed_are_refused():
     robot = rd.load("double_pendulum", couplings=[rd.Follower("elbow", lambda q: q, ["shoulder"])])
     motors = {"shoulder": GEAR, "elbow": GEAR}
     both = rd.load(robot.mechanism, actuators=motors)
-    with pytest.raises(ActuationError, match="not determined"):
+    with pytest.raises(rd.ActuationError, match="not determined"):
         both.forward_dynamics([0.1], [1.0], [2.0])
 
 
@@ -223,8 +223,7 @@ def test_a_worm_holds_when_power_fails(coordinates):
 
 def test_the_audit_is_closed():
     robot = lossy("double_pendulum", friction_speed=0.05)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", EnergyWarning)
+    with warnings.catch_warnings(action="error", category=EnergyWarning):
         law = lambda t, q, v: [30 * np.sin(9 * t), -12.0]  # noqa: E731
         run = rd.simulate(robot, law, duration=1.0, step=5e-4)
     assert run.audit.dissipated[-1] > 1.0
@@ -261,24 +260,24 @@ def test_without_passive_forces_nothing_is_lost():
     ],
 )
 def test_gears_that_cannot_be(wrong, words):
-    with pytest.raises(ActuationError, match=words):
+    with pytest.raises(rd.ActuationError, match=words):
         rd.load("double_pendulum", actuators={"shoulder": rd.Actuator(**wrong)})
 
 
 def test_what_does_not_know_of_losses_says_so():
     robot = ROBOTS["tree"]()
-    with pytest.raises(SettingsError, match="no linear function"):
+    with pytest.raises(rd.SettingsError, match="no linear function"):
         robot.dynamic_regressor([0.1, 0.2], [0, 0], [0, 0])
-    with pytest.raises(SettingsError, match="one row after the other"):
+    with pytest.raises(rd.SettingsError, match="one row after the other"):
         robot.with_(parameters={"shoulder.rotor_inertia": [1e-4, 2e-4]})
     linkage = ROBOTS["linkage"]()
-    with pytest.raises(SettingsError, match="crank_drive"):
+    with pytest.raises(rd.SettingsError, match="crank_drive"):
         linkage.constrained_dynamics(linkage.neutral(), [0, 0, 0], [1, 0, 0])
-    with pytest.raises(SettingsError, match="crank_drive"):
+    with pytest.raises(rd.SettingsError, match="crank_drive"):
         linkage.reduced().forward_dynamics([0.0], [0.0], [1.0, 0.0, 0.0])
-    with pytest.raises(SettingsError, match="lose power in proportion"):
+    with pytest.raises(rd.SettingsError, match="lose power in proportion"):
         rd.simulate(robot, duration=0.01, integrator="variational")
-    with pytest.raises(SettingsError, match="acceleration_for"):
+    with pytest.raises(rd.SettingsError, match="acceleration_for"):
         robot.acceleration_for(rd.Task([0, 0, -1.0], frame="lower"), [0.1, 0.2], [0.0, 0.0])
 
 
@@ -295,5 +294,5 @@ def test_what_does_not_know_of_losses_says_so():
     ],
 )
 def test_drives_that_cannot_be(make, words):
-    with pytest.raises(ActuationError, match=words):
+    with pytest.raises(rd.ActuationError, match=words):
         make()

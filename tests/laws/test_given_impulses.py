@@ -1,7 +1,5 @@
 """Jumps under given impulses and couples, and how points give way to them [W 6.18-6.29]."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

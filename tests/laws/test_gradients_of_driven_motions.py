@@ -210,6 +210,7 @@ def test_gradient_by_start_and_forces(case):
     assert not gradient.tau[:, driven].any() and not gradient.v0[driven].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [driven_tree, driven_linkage, timed_linkage, driven_in_the_wind])
 def test_gradient_by_inertial_parameters(case):
     motion = Motion(case)
@@ -314,13 +315,12 @@ def refused(match, run, error=rd.SettingsError, **options):
         rd.trajectory_gradient(run, **options)
 
 
-def test_what_is_not_known_is_refused():
-    robot = bundled("double_pendulum")
+def test_what_is_not_known_is_refused(double):
     motion = {"q0": [0.3, 0.2], "duration": 0.05, "step": STEP}
-    by_state = rd.simulate(robot, wrenches=lambda t, q, v: {"lower": 0.1 * PUSH}, **motion)
+    by_state = rd.simulate(double, wrenches=lambda t, q, v: {"lower": 0.1 * PUSH}, **motion)
     refused("wrenches are a function of the state", by_state)
     path = {"shoulder": wave(0.3)}
-    run = rd.simulate(robot, controlled=path, **motion)
+    run = rd.simulate(double, controlled=path, **motion)
     refused("in the motion: shoulder; given here: none", run)
     refused("in the motion: shoulder; given here: elbow", run, locked=["elbow"])
     refused("away from the next sample", run, controlled={"shoulder": wave(0.3, 0.5)})
@@ -333,9 +333,9 @@ def test_what_is_not_known_is_refused():
     with pytest.raises(
         rd.ShapeError, match=r"wrench:lower for symbols has .*expected shape \(6,\)"
     ):
-        rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches=short)
+        rd.step_derivatives(double, *np.zeros((3, 2)), wrenches=short)
     with pytest.raises(rd.ShapeError, match="wrench:lower"):
-        rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches={"lower": np.ones(3)})
+        rd.step_derivatives(double, *np.zeros((3, 2)), wrenches={"lower": np.ones(3)})
 
 
 def test_one_state_at_several_times():

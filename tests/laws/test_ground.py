@@ -341,6 +341,7 @@ def test_what_the_ground_takes_of_a_carried_robot_is_not_known():
         _ = rd.simulate(rough, **options).audit
 
 
+@pytest.mark.slow
 def test_an_impact_takes_no_time_for_the_ground_to_act():
     s = Standing("floating arm", "hard")
     link = s.bare.link_names[-1]
@@ -378,16 +379,15 @@ def test_a_ground_that_cannot_be(changed, error, says):
         rd.Ground(**{"points": {"p": ("body", (0, 0, 0))}} | changed)
 
 
-def test_grounds_that_do_not_fit_a_robot():
-    robot = rd.load("four_bar")
+def test_grounds_that_do_not_fit_a_robot(four_bar):
     with pytest.raises(rd.UnknownNameError, match="no link 'cuopler'"):
-        robot.with_(ground=rd.Ground({"toe": ("cuopler", (0, 0, 0))}))
-    twice = [rd.Ground({"toe": (robot.link_names[-1], (0, 0, 0))}) for _ in range(2)]
+        four_bar.with_(ground=rd.Ground({"toe": ("cuopler", (0, 0, 0))}))
+    twice = [rd.Ground({"toe": (four_bar.link_names[-1], (0, 0, 0))}) for _ in range(2)]
     with pytest.raises(rd.SettingsError, match="two contacts with the ground are called 'toe'"):
-        robot.with_(ground=twice)
+        four_bar.with_(ground=twice)
     for wrong in ("floor", 3, [3]):
         with pytest.raises(rd.ShapeError, match="ground"):
-            robot.with_(ground=wrong)
+            four_bar.with_(ground=wrong)
 
 
 def test_points_are_what_was_given():

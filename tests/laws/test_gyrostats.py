@@ -12,7 +12,6 @@ from scipy.integrate import solve_ivp
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism
-from robodyn.errors import UrdfError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.urdf import write
 
@@ -236,7 +235,7 @@ def test_a_wheel_with_a_bearing_runs_down():
     for same in (robot, rd.load(write(robot.mechanism))):
         a = same.forward_dynamics([0.0], w, [0.0])
         np.testing.assert_allclose(a, [-resisted / 0.05], rtol=1e-12)
-    with pytest.raises(UrdfError, match="damping is -1"):
+    with pytest.raises(rd.UrdfError, match="damping is -1"):
         rd.load(replace(robot.mechanism, rotors=(replace(wheel, damping=-1.0),)))
 
 

@@ -17,7 +17,7 @@ from robodyn.controllers import (
     Sampled,
     Saturated,
 )
-from robodyn.errors import EnergyWarning, SampleWarning, SimulationError
+from robodyn.errors import EnergyWarning, SampleWarning
 from robodyn.simulation.integrators import adaptive
 
 MASS = 2.0
@@ -49,9 +49,8 @@ def damped(robot, damping):
 def test_a_breakdown_names_joint_pole_and_step(sliders, integrator, monkeypatch):
     monkeypatch.setattr(adaptive, "MAX_STEPS", 100)
     law = damped(sliders, [1.0, 5e4])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(SimulationError, match="without bound") as caught:
+    with warnings.catch_warnings(action="error"):
+        with pytest.raises(rd.SimulationError, match="without bound") as caught:
             rd.simulate(
                 sliders, law, v0=[0.1, 0.1], duration=0.5, integrator=integrator, limits="ignore"
             )
@@ -69,7 +68,7 @@ def test_the_step_that_is_named_does(sliders):
     assert np.abs(run.v[:, 1]).max() == 0.1
 
 
-def test_the_step_that_is_named_where_a_joint_falls_at_any_step():
+def test_the_step_that_is_named_where_a_joint_falls_at_any_step(double):
     """A pendulum on its head whose shoulder is damped: its fast pole p needs h < 2 / |p|."""
 
     class Law:
@@ -78,14 +77,13 @@ def test_the_step_that_is_named_where_a_joint_falls_at_any_step():
         def __call__(self, t, q, v):
             return [-1000.0 * v[0], 0.0]
 
-    head = rd.load("double_pendulum")
     state = {"q0": [np.pi, 0.1], "v0": [0.1, 0.0], "duration": 0.1, "limits": "ignore"}
-    with pytest.raises(SimulationError, match="joint 'shoulder'") as caught:
-        rd.simulate(head, Law(), step=0.01, **state)
+    with pytest.raises(rd.SimulationError, match="joint 'shoulder'") as caught:
+        rd.simulate(double, Law(), step=0.01, **state)
     text = str(caught.value)
     pole, step = (float(re.search(x, text).group(1)) for x in (r"is (-[\d.]+) ", r"step=(\S+)"))
     assert step == pytest.approx(2.0 / abs(pole), rel=0.1)
-    assert np.abs(rd.simulate(head, Law(), step=step, **state).v).max() < 1.0
+    assert np.abs(rd.simulate(double, Law(), step=step, **state).v).max() < 1.0
 
 
 def test_a_joint_that_runs_away_at_any_step_is_not_told_of(sliders):
@@ -95,16 +93,14 @@ def test_a_joint_that_runs_away_at_any_step_is_not_told_of(sliders):
         def __call__(self, t, q, v):
             return [25.0 * MASS * q[0], 0.0 * v[1]]
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         run = rd.simulate(sliders, Law(), v0=[0.1, 0.1], duration=3.0, step=0.01, limits="ignore")
     assert run.v[-1, 0] > 1e4
 
 
 def test_growth_without_a_breakdown_is_one_warning(sliders):
     law = damped(sliders, [1.0, 5e4])
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         rd.simulate(sliders, law, v0=[0.1, 0.1], duration=0.01, limits="ignore")
     assert [x.category for x in told] == [EnergyWarning]
     assert "step=7.9e-05 or shorter" in str(told[0].message)
@@ -112,8 +108,7 @@ def test_growth_without_a_breakdown_is_one_warning(sliders):
 
 def test_what_is_stable_is_not_told_of(sliders):
     """Poles close to the limit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         near = damped(sliders, [1.0, 1.9 * MASS / 1e-3])
         rd.simulate(sliders, near, v0=[0.1, 0.1], duration=0.1, limits="ignore")
 
@@ -122,7 +117,7 @@ def test_a_law_for_held_forces_is_stable_where_the_continuous_one_is_not(sliders
     """As the error of the continuous one says, whose pole is ``-sqrt(1e8) / m`` = -5000 1/s."""
     weights = {"state": [1.0, 1.0, 1e8, 1e8], "effort": 1.0}
     options = {"v0": [0.1, 0.1], "duration": 0.3, "step": 1e-3, "limits": "ignore"}
-    with pytest.raises(SimulationError, match=r"LQR\(dt=0.001\)"):
+    with pytest.raises(rd.SimulationError, match=r"LQR\(dt=0.001\)"):
         rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights), **options)
     run = rd.simulate(sliders, LQR(sliders, [0.0, 0.0], **weights, dt=1e-3), **options)
     assert np.abs(run.v[-1]).max() < 1e-3
@@ -142,8 +137,7 @@ def test_a_period_that_is_too_long_is_told_before_the_motion(sliders, wrap):
 
     def told(period, **options):
         law = Sampled(WRAPPERS[wrap](damped(sliders, [1.0, 5e3])), period, **options)
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(record=True, action="always") as found:
             rd.simulate(sliders, law, duration=1e-3, step=1e-4, limits="ignore")
         return [str(x.message) for x in found if x.category is SampleWarning]
 
@@ -163,15 +157,13 @@ def test_memories_are_part_of_what_is_told(sliders):
     run = {"duration": 1e-3, "limits": "ignore"}
     with pytest.warns(SampleWarning, match="unstable in joint"):
         rd.simulate(sliders, Sampled(Filtered(law, 300.0), 0.04), **run)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         rd.simulate(sliders, Sampled(Filtered(law, 3000.0), 1e-3), **run)
         rd.simulate(sliders, Sampled(lambda t, q, v: -1e9 * v, 1e-3), **run)  # it is not called
 
 
-def test_a_linkage_is_told_of_as_well():
-    robot = rd.load("four_bar")
-    q = robot.neutral()
-    law = JointPD(robot, lambda t: (q, 0 * q, 0 * q), stiffness=0.0, damping=1e4)
+def test_a_linkage_is_told_of_as_well(four_bar):
+    q = four_bar.neutral()
+    law = JointPD(four_bar, lambda t: (q, 0 * q, 0 * q), stiffness=0.0, damping=1e4)
     with pytest.warns(SampleWarning, match="joint 'crank_drive'"):
-        rd.simulate(robot, Sampled(law, 1e-2), q0=q, duration=1e-3, limits="ignore")
+        rd.simulate(four_bar, Sampled(law, 1e-2), q0=q, duration=1e-3, limits="ignore")

@@ -10,13 +10,7 @@ from support.overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
-from robodyn.errors import (
-    ConvergenceWarning,
-    IdentificationError,
-    SettingsError,
-    ShapeError,
-    UnknownNameError,
-)
+from robodyn.errors import ConvergenceWarning
 from robodyn.identification.bodies.consistent import (
     ball,
     matrix,
@@ -189,7 +183,7 @@ def test_the_inertia_of_a_body_in_any_of_its_frames(pan_tilt, small_motion):
     com = X @ [*there.origin.xyz, 1.0]
     np.testing.assert_allclose(com[:3], here.origin.xyz, atol=1e-9)
     np.testing.assert_allclose(X[:3, :3] @ there.matrix @ X[:3, :3].T, here.matrix, atol=1e-9)
-    with pytest.raises(SettingsError, match="does not move"):
+    with pytest.raises(rd.SettingsError, match="does not move"):
         found.inertia(robot.link_names[0])
 
 
@@ -243,22 +237,23 @@ def test_motions_without_any_force_tell_ratios_alone():
     for noise in (1e-3, 1e-1):
         noisy = dataclasses.replace(data, a=data.a + noise * np.sin(1e3 * data.a), cutoff=None)
         for options in ({}, {"noise": 0.1}):
-            with pytest.raises(IdentificationError, match="no force is measured or known at shou"):
+            with pytest.raises(
+                rd.IdentificationError, match="no force is measured or known at shou"
+            ):
                 rd.identify(free, noisy, **options)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("inertia", [0.0, 1e-3, 0.1])
-def test_payloads_of_any_extent_are_found(inertia):
+def test_payloads_of_any_extent_are_found(double, inertia):
     """Far from a ball of water about the link's origin; as a mass point it has no volume at all."""
-    robot = bundled("double_pendulum")
     load = rd.Inertia(0.7, rd.Pose((0.0, 0.0, -0.8)), ixx=inertia, iyy=inertia, izz=inertia)
     t = np.linspace(0.0, 2.0, 200)
     w = np.array([2.0, 3.0])
     q, v = np.sin(t[:, None] * w), w * np.cos(t[:, None] * w)
     a = -(w**2) * q
-    tau = robot.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
-    found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), "lower")
+    tau = double.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
+    found = rd.identify_payload(double, rd.Measurements(t, q, v, a, tau), "lower")
     assert found.inertia.mass == pytest.approx(0.7, rel=1e-6)
     assert found.inertia.origin.xyz[2] == pytest.approx(-0.8, rel=1e-6)
 
@@ -276,7 +271,7 @@ def test_a_moving_base_shows_more():
     np.testing.assert_allclose(found.base.values, true_values(found, moving), atol=1e-7)
     still = rd.Measurements(data.t, q, v, a, fixed.inverse_dynamics(q, v, a))
     assert len(found.base) > len(rd.identify(fixed, still).base)
-    with pytest.raises(SettingsError, match="no motion of a base"):
+    with pytest.raises(rd.SettingsError, match="no motion of a base"):
         rd.identify(moving, still)
 
 
@@ -410,20 +405,19 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
 
 
 @pytest.mark.slow
-def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
+def test_a_payload_says_whether_its_mass_is_a_guess(double, palletizer, sack_run):
     """A body that turns about a fixed axis shows its moments, and not its mass."""
     found = rd.identify_payload(palletizer, sack_run, "flange")
     assert found.mass_deviation == pytest.approx(found.deviation[0])
     assert f"kg +- {2.0 * found.deviation[0]:.2g} kg>" in repr(found)
-    robot = bundled("double_pendulum")
     t = np.arange(0.0, 4.0, 0.02)
     q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
     v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
     a = -q * [4.0, 9.0]
     load = rd.Inertia.from_matrix(1.5, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
     for link, told in (("lower", True), ("upper", False)):
-        tau = robot.with_(payload={link: load}).inverse_dynamics(q, v, a)
-        found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), link)
+        tau = double.with_(payload={link: load}).inverse_dynamics(q, v, a)
+        found = rd.identify_payload(double, rd.Measurements(t, q, v, a, tau), link)
         assert (found.mass_deviation is not None) == told
         assert ("kg as guessed: motions do not tell it>" in repr(found)) == (not told)
         assert (abs(found.inertia.mass - 1.5) < 1e-6) == told
@@ -606,7 +600,7 @@ def test_what_the_data_do_not_excite_is_named(pan_tilt, small_motion):
     q[:, 0], v[:, 0], a[:, 0] = 0.3, 0.0, 0.0  # pan stands still
     data = rd.Measurements(t, q, v, a, pan_tilt.inverse_dynamics(q, v, a))
     described = perturbed(pan_tilt, 0.2)
-    with pytest.raises(IdentificationError, match=r"pan\.friction") as caught:
+    with pytest.raises(rd.IdentificationError, match=r"pan\.friction") as caught:
         rd.identify(described, data)
     named = caught.value.parameters
     assert {"pan.damping", "pan.friction"} <= {*named}
@@ -625,12 +619,12 @@ def test_what_the_data_do_not_excite_is_named(pan_tilt, small_motion):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"parameters": ["tilt.mass"]}, UnknownNameError, "tilt.mass"),
-        ({"parameters": []}, SettingsError, "no parameters"),
-        ({"noise": -1.0}, ShapeError, "noise"),
-        ({"noise": [1.0, 1.0, 1.0]}, ShapeError, "for pan, tilt"),
-        ({"prior": 0.0}, SettingsError, "prior"),
-        ({"unexcited": "ignore"}, UnknownNameError, "error, keep"),
+        ({"parameters": ["tilt.mass"]}, rd.UnknownNameError, "tilt.mass"),
+        ({"parameters": []}, rd.SettingsError, "no parameters"),
+        ({"noise": -1.0}, rd.ShapeError, "noise"),
+        ({"noise": [1.0, 1.0, 1.0]}, rd.ShapeError, "for pan, tilt"),
+        ({"prior": 0.0}, rd.SettingsError, "prior"),
+        ({"unexcited": "ignore"}, rd.UnknownNameError, "error, keep"),
     ],
 )
 def test_what_identify_refuses(pan_tilt, small_motion, options, error, message):
@@ -641,24 +635,26 @@ def test_what_identify_refuses(pan_tilt, small_motion, options, error, message):
 
 def test_data_that_do_not_fit(pan_tilt, puma, small_motion):
     data = measurements(pan_tilt, small_motion, samples=50)
-    with pytest.raises(ShapeError, match=r"q has shape \(50, 2\), and 'puma560' needs \(50, 6\)"):
+    with pytest.raises(
+        rd.ShapeError, match=r"q has shape \(50, 2\), and 'puma560' needs \(50, 6\)"
+    ):
         rd.identify(puma, data)
-    with pytest.raises(IdentificationError, match="too few"):
+    with pytest.raises(rd.IdentificationError, match="too few"):
         rd.identify(pan_tilt, data[:3])
-    with pytest.raises(ShapeError, match="not finite"):
+    with pytest.raises(rd.ShapeError, match="not finite"):
         dataclasses.replace(data, tau=data.tau * np.nan)
-    with pytest.raises(ShapeError, match="one row for each time"):
+    with pytest.raises(rd.ShapeError, match="one row for each time"):
         dataclasses.replace(data, v=data.v[:10])
     nothing = [np.zeros((0, 2))] * 4
-    with pytest.raises(IdentificationError, match="too few"):
+    with pytest.raises(rd.IdentificationError, match="too few"):
         rd.identify(pan_tilt, rd.Measurements([], *nothing))
-    with pytest.raises(ShapeError, match="one row for each time"):
+    with pytest.raises(rd.ShapeError, match="one row for each time"):
         _ = data[3]
-    with pytest.raises(ShapeError, match="robot is str"):
+    with pytest.raises(rd.ShapeError, match="robot is str"):
         rd.Measurements.filtered("pan_tilt", data.t, data.q, data.tau, cutoff=1.0)
     wrench = {"camera": np.array([0, 0, -5.0, 0, 0, 0])}
     run = rd.simulate(pan_tilt, duration=0.1, step=0.01, wrenches=wrench)
-    with pytest.raises(SettingsError, match="external wrenches act on camera"):
+    with pytest.raises(rd.SettingsError, match="external wrenches act on camera"):
         rd.identify(pan_tilt, run)
 
 
@@ -673,44 +669,42 @@ def test_data_that_do_not_fit(pan_tilt, puma, small_motion):
 def test_what_the_filter_refuses(pan_tilt, change, message):
     t = np.arange(100.0) * 1e-3
     given = {"t": t, "q": np.zeros((100, 2)), "tau": np.zeros((100, 2)), "cutoff": 50.0} | change
-    with pytest.raises(SettingsError, match=message):
+    with pytest.raises(rd.SettingsError, match=message):
         rd.Measurements.filtered(pan_tilt, **given)
 
 
 def test_a_payload_on_what_does_not_move(palletizer, sack_run):
-    with pytest.raises(SettingsError, match="does not move"):
+    with pytest.raises(rd.SettingsError, match="does not move"):
         rd.identify_payload(palletizer, sack_run, palletizer.link_names[0])
     found = rd.identify_payload(palletizer, sack_run, "flange")
-    with pytest.raises(SettingsError, match="on another body"):
+    with pytest.raises(rd.SettingsError, match="on another body"):
         found.in_frame(palletizer.body_names[0])
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         rd.identify_payload(palletizer, sack_run, "hand")
 
 
-def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done():
+def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done(double):
     """`identify_payload` has no ``unexcited``."""
-    robot = bundled("double_pendulum")
     still = np.zeros((50, 2))
     data = rd.Measurements(0.01 * np.arange(50.0), still, still, still, still)
-    with pytest.raises(IdentificationError, match=r"move other joints, or faster$"):
-        rd.identify_payload(robot, data, "lower")
-    with pytest.raises(IdentificationError, match="unexcited='keep'"):
-        rd.identify(robot, data)
+    with pytest.raises(rd.IdentificationError, match=r"move other joints, or faster$"):
+        rd.identify_payload(double, data, "lower")
+    with pytest.raises(rd.IdentificationError, match="unexcited='keep'"):
+        rd.identify(double, data)
 
 
-def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell():
-    robot = bundled("double_pendulum")
+def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell(double):
     t = np.arange(0.0, 4.0, 0.02)
     q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
     v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
     a = -q * [4.0, 9.0]
     load = rd.Inertia.from_matrix(5.0, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
-    tau = robot.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
+    tau = double.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
     data = rd.Measurements(t, q, v, a, tau)
     radius = (3.0 * 5.0 / (4.0 * np.pi * 1000.0)) ** (1.0 / 3.0)
     water = rd.Inertia.from_matrix(5.0, np.zeros(3), 0.4 * 5.0 * radius**2 * np.eye(3))
     ball, plain = (
-        rd.identify_payload(robot, data, "lower", guess=guess).inertia for guess in (water, None)
+        rd.identify_payload(double, data, "lower", guess=guess).inertia for guess in (water, None)
     )
     for name in ("mass", "ixx", "iyy", "izz", "ixz"):
         assert getattr(plain, name) == pytest.approx(getattr(ball, name), rel=1e-4, abs=1e-7)
@@ -839,7 +833,7 @@ def test_torques_bound_an_excitation(pan_tilt):
         return np.abs(pan_tilt.inverse_dynamics(q, v, a)).max()
 
     assert largest(held) <= most * (1.0 + 1e-3) < largest(free)
-    with pytest.raises(IdentificationError, match="gravity alone"):
+    with pytest.raises(rd.IdentificationError, match="gravity alone"):
         rd.excitation(pan_tilt, **given, torque=1e-3)
 
 
@@ -878,31 +872,30 @@ def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
 def test_what_no_excitation_shows_is_named():
     given = {"period": 4.0, "acceleration": 10.0, "iterations": 0}
     moving = rd.load("pan_tilt", base="moving")
-    with pytest.raises(IdentificationError, match=r"stands still.*base='fixed'") as error:
+    with pytest.raises(rd.IdentificationError, match=r"stands still.*base='fixed'") as error:
         rd.excitation(moving, **given)
     # with the base at rest the axis of the pan stays upright, and friction shows all the same
     assert {"fork.hx", "fork.hy"} <= {*error.value.parameters}
     assert not {"pan.damping", "tilt.damping", "tilt.friction"} & {*error.value.parameters}
     stuck = limited(bundled("pan_tilt"), "tilt", rd.Limits(0.3, 0.3))
-    with pytest.raises(IdentificationError, match=r"shows .*tilt\.damping") as error:
+    with pytest.raises(rd.IdentificationError, match=r"shows .*tilt\.damping") as error:
         rd.excitation(stuck, **given)
     assert {"tilt.damping", "tilt.friction"} <= {*error.value.parameters}
     assert "pan.damping" not in error.value.parameters
 
 
 @pytest.mark.slow
-def test_an_excitation_has_states_with_closed_loops():
+def test_an_excitation_has_states_with_closed_loops(five_bar):
     """Velocities and accelerations are the rates of positions, to the order of differences."""
-    robot = bundled("five_bar")
-    motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=0)
+    motion = rd.excitation(five_bar, period=4.0, acceleration=20.0, iterations=0)
     slopes = []
     for n in (201, 401):
         t = np.linspace(0.0, 4.0, n)
-        q, v, a = motion.closed(robot, t)
-        assert np.abs(robot.loop_residual(q)).max() < 1e-9
-        at = [robot.joints[name].q.start for name in motion.joints]
+        q, v, a = motion.closed(five_bar, t)
+        assert np.abs(five_bar.loop_residual(q)).max() < 1e-9
+        at = [five_bar.joints[name].q.start for name in motion.joints]
         np.testing.assert_allclose(q[:, at], along(motion, t)[0][:, at], atol=1e-12)
-        rate = robot.difference(q[:-2], q[2:]) / (2.0 * t[1])
+        rate = five_bar.difference(q[:-2], q[2:]) / (2.0 * t[1])
         slopes.append((np.abs(rate - v[1:-1]).max(), np.abs(np.diff(v, axis=0)[1:] / t[1]
                        + np.diff(v, axis=0)[:-1] / t[1] - 2.0 * a[1:-1]).max()))  # fmt: skip
     ratio = np.array(slopes[0]) / slopes[1]
@@ -924,16 +917,16 @@ def test_an_excitation_of_a_linkage_without_closed_form():
 @pytest.mark.parametrize(
     ("name", "options", "error", "message"),
     [
-        ("pan_tilt", {"harmonics": 1}, SettingsError, "harmonics"),
-        ("pan_tilt", {"period": 0.0}, SettingsError, "period"),
-        ("pan_tilt", {"criterion": "trace"}, UnknownNameError, "condition, logdet"),
-        ("pan_tilt", {"iterations": -1}, SettingsError, "iterations is -1, expected a whole"),
-        ("pan_tilt", {"iterations": 1.5}, ShapeError, "iterations is 1.5, expected a whole"),
-        ("pan_tilt", {"seed": -1}, SettingsError, "seed is -1, expected a whole number"),
-        ("pan_tilt", {"seed": "a"}, ShapeError, "seed is 'a', expected a whole number"),
-        ("pan_tilt", {"velocity": [1.0, 2.0, 3.0]}, ShapeError, "for pan, tilt"),
-        ("prosthesis", {}, SettingsError, "'shoulder' .* has several coordinates"),
-        ("double_pendulum", {}, SettingsError, "nothing bounds how fast joint 'shoulder'"),
+        ("pan_tilt", {"harmonics": 1}, rd.SettingsError, "harmonics"),
+        ("pan_tilt", {"period": 0.0}, rd.SettingsError, "period"),
+        ("pan_tilt", {"criterion": "trace"}, rd.UnknownNameError, "condition, logdet"),
+        ("pan_tilt", {"iterations": -1}, rd.SettingsError, "iterations is -1, expected a whole"),
+        ("pan_tilt", {"iterations": 1.5}, rd.ShapeError, "iterations is 1.5, expected a whole"),
+        ("pan_tilt", {"seed": -1}, rd.SettingsError, "seed is -1, expected a whole number"),
+        ("pan_tilt", {"seed": "a"}, rd.ShapeError, "seed is 'a', expected a whole number"),
+        ("pan_tilt", {"velocity": [1.0, 2.0, 3.0]}, rd.ShapeError, "for pan, tilt"),
+        ("prosthesis", {}, rd.SettingsError, "'shoulder' .* has several coordinates"),
+        ("double_pendulum", {}, rd.SettingsError, "nothing bounds how fast joint 'shoulder'"),
     ],
 )
 def test_what_an_excitation_refuses(name, options, error, message):

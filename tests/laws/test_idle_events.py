@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.motions import same
 
 import robodyn as rd
 from robodyn import controllers as rc, events
@@ -17,7 +18,6 @@ pytestmark = [
     for kind in ("Limit", "Energy")
 ]
 
-STATES = ("t", "q", "v", "a", "tau")
 
 #: Enough steps for several blocks of machine code.
 OPTIONS = {"duration": 0.05, "step": 5e-4, "limits": "ignore"}
@@ -66,14 +66,6 @@ CONTROLLERS = {
 }
 
 
-def same(a, b):
-    for name in STATES:
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
-    assert {*a.controller_state} == {*b.controller_state}
-    for name, x in a.controller_state.items():
-        np.testing.assert_array_equal(x, b.controller_state[name], err_msg=name)
-
-
 @pytest.mark.parametrize("kind", CONTROLLERS)
 @pytest.mark.parametrize("name", rd.robots())
 def test_the_motion_is_the_same(name, kind):
@@ -103,19 +95,18 @@ def test_blocks_of_any_length_give_the_same_motion(name, kind, most, monkeypatch
 
 @pytest.mark.parametrize("at", [0.01, 0.0123])
 @pytest.mark.parametrize("observing", [False, True])
-def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(at, observing):
+def test_steps_after_a_doubt_go_on_with_the_state_of_the_controller(arm, at, observing):
     """A function that comes near zero keeps machine code from some steps of a block.
 
     An observer of disturbances looks at the forces that acted in the step before, too.
     """
-    robot = rd.load("arm7")
-    controller = CONTROLLERS["with a state"](robot)
+    controller = CONTROLLERS["with a state"](arm)
     if observing:
-        goal = rc.PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.1)
-        controller = rc.DisturbanceObserver(rc.ComputedTorque(robot, goal, 400.0), 30.0)
-    plain = rd.simulate(robot, controller, **OPTIONS)
+        goal = rc.PointToPoint(arm.neutral(), arm.neutral() + 1.0, 0.1)
+        controller = rc.DisturbanceObserver(rc.ComputedTorque(arm, goal, 400.0), 30.0)
+    plain = rd.simulate(arm, controller, **OPTIONS)
     touching = noted(lambda t, q, v: (t - at) ** 2 + 1e-18)
-    run = rd.simulate(robot, controller, events=[touching], **OPTIONS)
+    run = rd.simulate(arm, controller, events=[touching], **OPTIONS)
     assert not run.events
     np.testing.assert_allclose(run.q, plain.q, atol=1e-12)
     for name, x in plain.controller_state.items():

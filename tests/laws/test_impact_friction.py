@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import ImpactError, Inertia, Link, Mechanism, SettingsError
@@ -195,20 +194,19 @@ def test_laws_on_robots(name):
 
 
 @pytest.mark.parametrize("friction", [0.05, 3.0])
-def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
+def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(four_bar, friction):
     """Its slip ends with the approach, whatever rounding says of what friction would have to do."""
-    robot = bundled("four_bar")
     rng = np.random.default_rng(2)
     for _ in range(20):
-        q = robot.random(rng)
-        v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+        q = four_bar.random(rng)
+        v = four_bar.consistent_velocity(q, rng.normal(size=four_bar.nv))
         link, point = "rocker_end", rng.normal(size=3)
-        J = robot.frame_jacobian(q, link, axes="world")
-        u = (J[:3] + np.cross(J[3:].T, robot.frame_pose(q, link)[:3, :3] @ point).T) @ v
+        J = four_bar.frame_jacobian(q, link, axes="world")
+        u = (J[:3] + np.cross(J[3:].T, four_bar.frame_pose(q, link)[:3, :3] @ point).T) @ v
         n = np.linalg.norm(u) * rng.normal(size=3) * [1.0, 0.0, 1.0] - 2.0 * u
         n = n if n @ u < 0.0 else -n
         for _ in range(2):
-            hit = robot.impact(q, v, link, point, n, friction=friction)
+            hit = four_bar.impact(q, v, link, point, n, friction=friction)
             np.testing.assert_allclose(hit.v, 0.0, atol=1e-9 * np.abs(v).max())
             along = hit.impulse @ n / (n @ n) * n
             assert along @ n > 0.0
@@ -216,27 +214,24 @@ def test_a_mechanism_of_one_freedom_stops_where_nothing_rebounds(friction):
             assert (hit.impulse - along) @ u <= 1e-9 * np.linalg.norm(along) * np.linalg.norm(u)
 
 
-def test_batches_are_loops_over_rows():
-    robot = bundled("arm7")
+def test_batches_are_loops_over_rows(arm):
     rng = np.random.default_rng(4)
     q, v = rng.normal(size=(2, 6, 7))
     n = np.zeros((6, 3))
     for k in range(6):
-        J = robot.frame_jacobian(q[k], robot.link_names[-1], axes="world")[:3]
+        J = arm.frame_jacobian(q[k], arm.link_names[-1], axes="world")[:3]
         n[k] = -(J @ v[k]) + np.array([0.3, 0.1, 0.2]) * np.linalg.norm(J @ v[k])
     rows = [
-        robot.impact(q[k], v[k], robot.link_names[-1], (0, 0, 0), n[k], friction=0.4)
-        for k in range(6)
+        arm.impact(q[k], v[k], arm.link_names[-1], (0, 0, 0), n[k], friction=0.4) for k in range(6)
     ]
-    many = robot.impact(q, v, robot.link_names[-1], (0, 0, 0), n, friction=0.4)
+    many = arm.impact(q, v, arm.link_names[-1], (0, 0, 0), n, friction=0.4)
     np.testing.assert_allclose(many.v, [x.v for x in rows], atol=1e-11)
     np.testing.assert_allclose(many.energy_loss, [x.energy_loss for x in rows], atol=1e-11)
 
 
-def test_a_point_that_sticks_has_no_coefficient():
-    robot = bundled("double_pendulum")
+def test_a_point_that_sticks_has_no_coefficient(double):
     with pytest.raises(SettingsError, match="sticks"):
-        robot.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], None, friction=0.5)
+        double.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], None, friction=0.5)
 
 
 @pytest.mark.parametrize("e", [0.0, 0.6])

@@ -222,8 +222,7 @@ def test_samples_that_are_lost(arm, law):
 
 def test_energy_is_not_missed_where_forces_change_between_samples(arm, law):
     """Steps are short: no warning, though forces of samples do not tell the work between them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         moved(arm, Sampled(law, 1e-3, delay=2.5e-4), step=4e-3, limits="ignore", duration=1.0)
 
 

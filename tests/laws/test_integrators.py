@@ -13,7 +13,7 @@ from support.legs import write
 from test_kind_laws import MOVING, chain, each, seed
 
 import robodyn as rd
-from robodyn.errors import EnergyWarning, SettingsError, SimulationError
+from robodyn.errors import EnergyWarning
 from robodyn.simulation.integrators import EXPLICIT, INTEGRATORS, adaptive
 from robodyn.simulation.integrators.method import Coordinates, Start, coordinates_of
 from robodyn.simulation.loads.loads import loads_on
@@ -251,11 +251,10 @@ def test_a_free_robot_keeps_its_momentum():
     assert np.ptp(energy) < 1e-4 * energy[0]
 
 
-def test_damping_takes_what_it_should():
-    robot = rd.load("double_pendulum")
+def test_damping_takes_what_it_should(double):
     options = {"q0": [1.0, 0.5], "duration": 1.0, "step": 2e-3}
-    exact = rd.simulate(robot, **options)
-    run = rd.simulate(robot, integrator="variational", **options)
+    exact = rd.simulate(double, **options)
+    run = rd.simulate(double, integrator="variational", **options)
     np.testing.assert_allclose(run.energy, exact.energy, atol=1e-4)
     np.testing.assert_allclose(run.q, exact.q, atol=1e-4)
 
@@ -270,12 +269,12 @@ def test_damping_takes_what_it_should():
 )
 def test_what_has_no_discrete_principle(what, options, words):
     robot = rd.load("double_pendulum", **what)
-    with pytest.raises(SettingsError, match=words):
+    with pytest.raises(rd.SettingsError, match=words):
         rd.simulate(robot, integrator="variational", **options)
 
 
 def test_constraints_of_speeds_have_no_discrete_principle():
-    with pytest.raises(SettingsError, match=r"'variational' knows no constraints of speeds"):
+    with pytest.raises(rd.SettingsError, match=r"'variational' knows no constraints of speeds"):
         rd.simulate(caster_table(), integrator="variational")
 
 
@@ -298,7 +297,7 @@ BENT = {"q0": [1.0, 0.5], "duration": 0.5, "step": 0.01}
 @pytest.mark.parametrize("name", ["implicit", "auto", "scipy:Radau"])
 def test_a_stiff_damper(name):
     robot = damped(1e4)
-    with pytest.raises(SimulationError):
+    with pytest.raises(rd.SimulationError):
         rd.simulate(robot, **BENT)
     run = rd.simulate(robot, integrator=name, **BENT)
     # the elbow creeps; the rest is one rigid pendulum
@@ -312,7 +311,7 @@ def test_a_stiff_spring(name):
     """It stays as good as unstretched, at steps of many of its periods."""
     robot = rd.load("double_pendulum", passive=True, springs={"elbow": (1e8, 0.0)})
     options = {"q0": [1.0, 0.0], "duration": 0.5, "step": 0.01}
-    with pytest.raises(SimulationError):
+    with pytest.raises(rd.SimulationError):
         rd.simulate(robot, **options)
     run = rd.simulate(robot, integrator=name, **options)
     rigid = rd.simulate(robot, locked=["elbow"], **options)
@@ -340,7 +339,7 @@ def test_slopes_that_are_compiled_or_differences(arm):
 
 @pytest.mark.slow
 def test_too_many_explicit_steps():
-    with pytest.raises(SimulationError, match="the motion is stiff, take integrator='implicit'"):
+    with pytest.raises(rd.SimulationError, match="the motion is stiff, take integrator='implicit'"):
         rd.simulate(damped(1e7), integrator="adaptive", **BENT)
 
 

@@ -9,7 +9,6 @@ from test_joint_kinds import Checked, check_dynamics, check_forces, close
 
 import robodyn as rd
 from robodyn.description import Joint
-from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.joints.joint_map import JointMap
 from robodyn.urdf import write
 
@@ -100,12 +99,12 @@ def test_it_can_be_pickled_but_not_written():
     ],
 )
 def test_maps_that_are_no_poses_are_refused(function):
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         JointMap(1, function)
 
 
 def test_wrong_use_is_refused():
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         JointMap(0, cam)
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         rd.load("double_pendulum", joint_maps={"nothing": JointMap(1, cam)})

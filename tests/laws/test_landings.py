@@ -90,8 +90,8 @@ def test_a_motor_lifts_it_when_it_pulls_more_than_the_weight():
     on = (run.t > times(run, "point lands")[0] + 1e-6) & (run.t < left)
     np.testing.assert_allclose(run.q[on], 0.0, atol=1e-11)
     assert run.q[-1, 0] > 0.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what rests at height zero has no energy, but for rounding
+    # what rests at height zero has no energy, but for rounding
+    with warnings.catch_warnings(action="error"):
         again = rd.simulate(
             robot, lambda t, q, v: [40.0 * t], q0=[1e-4], duration=0.6, step=1e-2, events=events
         )
@@ -180,6 +180,7 @@ def test_a_closed_leg_hops_as_on_compliant_ground():
     assert force.min() > -1e-2 and force.max() > 100.0
 
 
+@pytest.mark.slow
 def test_a_free_arm_lands_on_its_tip():
     """Quaternions, several turning joints: the tip stays where it has stuck while it stands."""
     arm = rd.load("arm7", base="floating", passive=False)
@@ -291,28 +292,27 @@ def test_what_rebounds_does_not_turn_a_joint_that_is_driven():
 
 @pytest.mark.parametrize("sticks", [True, False])
 @pytest.mark.parametrize("normal", [(0, 0, 1), (0.2, 0.1, 1.0)])
-def test_the_ground_and_the_bearing_carry_what_moves(sticks, normal):
+def test_the_ground_and_the_bearing_carry_what_moves(double, sticks, normal):
     """Newton, for the centre of mass of a pendulum whose tip stands: by differences of places."""
-    robot = rd.load("double_pendulum")
     ground = rd.Ground({"tip": ("lower", (0, 0, -1))}, normal=normal, height=-1.6)
-    events = rd.events.landings(robot, ground, sticks=sticks)
+    events = rd.events.landings(double, ground, sticks=sticks)
     run = rd.simulate(
-        robot, q0=[1.0, 0.0], duration=0.55, step=1e-3, events=events, limits="ignore"
+        double, q0=[1.0, 0.0], duration=0.55, step=1e-3, events=events, limits="ignore"
     )
     (landed,) = times(run, "tip lands")
     names = ["shoulder", "tip stands on the ground"]
     names += ["tip sticks to the ground"] if sticks else []
     found = run.joint_wrenches(names).in_frame("world")
     for k in (100, len(run) - 3):
-        before, at, after = (robot.center_of_mass(run.q[i]) for i in (k - 1, k, k + 1))
+        before, at, after = (double.center_of_mass(run.q[i]) for i in (k - 1, k, k + 1))
         step = run.t[k + 1] - run.t[k]
-        needed = robot.total_mass * ((after - 2 * at + before) / step**2 + [0, 0, GRAVITY])
+        needed = double.total_mass * ((after - 2 * at + before) / step**2 + [0, 0, GRAVITY])
         given = sum(np.nan_to_num(found[name][k, :3]) for name in names)
         np.testing.assert_allclose(given[[0, 2]], needed[[0, 2]], atol=2e-3)
     pushes = found["tip stands on the ground"][-1]
     assert run.t[100] < landed and np.isnan(found["tip stands on the ground"][100]).all()
     if not sticks:  # out of the ground; what sticks may be held by its friction alone
         assert pushes[:3] @ np.array(normal) > 0.0
-    tip = robot.frame_pose(run.q[-1], "lower") @ [0, 0, -1, 1]
+    tip = double.frame_pose(run.q[-1], "lower") @ [0, 0, -1, 1]
     np.testing.assert_allclose(pushes[3:], np.cross(tip[:3], pushes[:3]), atol=1e-9)
     np.testing.assert_allclose(np.cross(pushes[:3], normal), 0.0, atol=1e-9)

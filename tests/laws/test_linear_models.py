@@ -221,39 +221,38 @@ def test_rolling_leaves_more_positions_than_speeds():
 # -- inputs and outputs ---------------------------------------------------------------------------
 
 
-def test_inputs_are_forces_and_outputs_displacements():
-    robot = bundled("five_bar")
-    q = robot.random(1)
-    v = robot.consistent_velocity(q, np.ones(robot.nv))
-    tau, h = np.zeros(robot.nv), 1e-6
-    link = robot.link_names[-1]
-    model = robot.linearize(q, v, tau, inputs=["left_elbow"], outputs=["right_elbow", link])
+def test_inputs_are_forces_and_outputs_displacements(five_bar):
+    q = five_bar.random(1)
+    v = five_bar.consistent_velocity(q, np.ones(five_bar.nv))
+    tau, h = np.zeros(five_bar.nv), 1e-6
+    link = five_bar.link_names[-1]
+    model = five_bar.linearize(q, v, tau, inputs=["left_elbow"], outputs=["right_elbow", link])
     assert model.inputs == ("tau:left_elbow",) and model.outputs[:2] == (
         "q:right_elbow",
         f"x:{link}",
     )
-    push = np.zeros(robot.nv)
-    push[robot.joints["left_elbow"].v] = h
-    change = robot.forward_dynamics(q, v, push) - robot.forward_dynamics(q, v, -push)
-    close(model.B[:, 0], [0, 0, *(change / (2 * h))[indices(robot, model, "v")]], 1e-8)
+    push = np.zeros(five_bar.nv)
+    push[five_bar.joints["left_elbow"].v] = h
+    change = five_bar.forward_dynamics(q, v, push) - five_bar.forward_dynamics(q, v, -push)
+    close(model.B[:, 0], [0, 0, *(change / (2 * h))[indices(five_bar, model, "v")]], 1e-8)
     names = [state[2:] for state in model.states[:2]]
     for e in np.eye(2):
-        step = np.zeros(robot.nv)
-        step[indices(robot, model, "q")] = h * e
+        step = np.zeros(five_bar.nv)
+        step[indices(five_bar, model, "q")] = h * e
         ahead, behind = (
-            robot.assemble(robot.integrate(q, s * step), hold=names, beyond_limits=True)
+            five_bar.assemble(five_bar.integrate(q, s * step), hold=names, beyond_limits=True)
             for s in (1, -1)
         )
-        X, Y = (robot.frame_pose(x, link) for x in (ahead, behind))
+        X, Y = (five_bar.frame_pose(x, link) for x in (ahead, behind))
         turn = (X[:3, :3] @ Y[:3, :3].T - np.eye(3)) / (2 * h)
         moved = [
-            robot.difference(behind, ahead)[robot.joints["right_elbow"].v.start] / (2 * h),
+            five_bar.difference(behind, ahead)[five_bar.joints["right_elbow"].v.start] / (2 * h),
             *(X[:3, 3] - Y[:3, 3]) / (2 * h),
             *(turn[2, 1], turn[0, 2], turn[1, 0]),
         ]
         close(model.C @ [*e, 0, 0], moved, 1e-6)
     assert not model.C[:, 2:].any() and not model.D.any()
-    none = robot.linearize(q, v, tau, inputs=[], outputs=[])
+    none = five_bar.linearize(q, v, tau, inputs=[], outputs=[])
     assert none.outputs == none.inputs == () and none.C.shape == (0, 4)
 
 
@@ -445,12 +444,11 @@ def test_a_mode_is_how_the_robot_moves(name, size):
         assert largest == pytest.approx(size, rel=1e-3)
 
 
-def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
-    robot = bundled("double_pendulum")
+def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none(double):
     q = np.array([np.pi, 0.0])
-    modes = robot.linearize(q, [0, 0], None).modes
+    modes = double.linearize(q, [0, 0], None).modes
     grows = next(mode for mode in modes if mode.pole.real > 1.0)
-    motion = rd.mode_motion(robot, q, grows, amplitude=0.1)
+    motion = rd.mode_motion(double, q, grows, amplitude=0.1)
     moved = np.abs(motion.q - q).max(axis=-1)
     assert moved.argmax() == len(motion) - 1 and moved[0] < 0.01
     assert moved[-1] == pytest.approx(0.1)
@@ -586,19 +584,18 @@ def test_a_robot_that_depends_on_time():
     assert model.stability == "unstable"
 
 
-def test_a_base_that_constraints_hold_needs_a_mass():
+def test_a_base_that_constraints_hold_needs_a_mass(double):
     """Its joints move no mass without the constraints, though these have one rank everywhere."""
-    fixed = bundled("double_pendulum")
     q, v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6]), np.array([1.0, 2.0])
 
     def linearized(inertia):
         links = [
             dataclasses.replace(x, inertia=inertia) if x.name == "base" else x
-            for x in fixed.mechanism.links
+            for x in double.mechanism.links
         ]
         kinds = "translation", "rotation"
         robot = rd.load(
-            dataclasses.replace(fixed.mechanism, links=tuple(links)),
+            dataclasses.replace(double.mechanism, links=tuple(links)),
             base="floating",
             constraints=[rd.FrameConstraint(x, x, between=("world", "base")) for x in kinds],
         )
@@ -608,4 +605,4 @@ def test_a_base_that_constraints_hold_needs_a_mass():
     with pytest.raises(rd.SingularError, match=r"no mass .*: floating_base, .*give 'base' a"):
         linearized(None)
     found = linearized(rd.Inertia(0.5, ixx=0.1, iyy=0.1, izz=0.1))
-    np.testing.assert_allclose(found.A, fixed.linearize(q, v, tau).A, atol=1e-12)
+    np.testing.assert_allclose(found.A, double.linearize(q, v, tau).A, atol=1e-12)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from support import motions
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.codegen.calls import trace_graph
-from robodyn.simulation.control import compile_controller, running_controller
-from robodyn.symbolic.scalar import edge_of
+from robodyn.simulation.control import running_controller
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -46,14 +45,7 @@ def both(monkeypatch, run):
 
 
 def same(run, other):
-    for name in ("t", "q", "v", "tau"):
-        x, y = getattr(run, name), getattr(other, name)
-        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
-    assert list(run.controller_state) == list(other.controller_state)
-    for name, x in run.controller_state.items():
-        np.testing.assert_allclose(
-            x, other.controller_state[name], rtol=1e-11, atol=1e-11, err_msg=name
-        )
+    motions.same(run, other, ("t", "q", "v", "tau"), 1e-11)
 
 
 def in_place(sample, state):
@@ -143,27 +135,6 @@ def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is not None
     same(fast, slow)
-
-
-def test_huge_laws_are_left_to_python(arm, monkeypatch):
-    """Machine code of them takes longer to make than it saves; C is written all the same."""
-    wave = rc.SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
-
-    def motions():
-        controller = rc.Filtered(
-            rc.ComputedTorque(arm, wave), 100.0
-        )  # one that was not traced before
-        return both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
-
-    fast, slow, laws = motions()
-    nodes = len(laws[0].program.graph.op)
-    for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
-        monkeypatch.setattr(compile_controller, "MOST", most)
-        again, _, laws = motions()
-        assert (laws[0] is not None) == known
-        same(again, fast if known else slow)
-    controller = rc.Filtered(rc.ComputedTorque(arm, wave), 100.0)
-    assert rd.control_law(arm, controller, step=0.01).update.c_source()
 
 
 @pytest.mark.parametrize("period", [None, 0.003])
@@ -258,16 +229,3 @@ def test_a_state_that_changes_its_form_is_python_s(arm, monkeypatch):
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
     assert laws[0] is None
     same(fast, slow)
-
-
-def test_what_was_written_for_other_numbers_is_written_again(arm):
-    """Numbers and symbols, and functions of one name, are told from each other."""
-    graph = trace_graph.TraceGraph()
-    x = [*trace_graph.symbols(graph, 0, 6)]
-    heavy = arm.with_(payload={"lower": rd.Inertia.from_matrix(2.0, (0, 0, -0.5), np.eye(3))})
-    one, two = (robot.function("inverse_dynamics").program for robot in (arm, heavy))
-    given = [x, [*x[:5], -x[5]], [*x[:5], 1.0], [*x[:5], -1.0], [*x[:5], 0.0], [0.0, *x[1:]]]
-    found = [graph.inlined(program, numbers) for program in (one, two) for numbers in given]
-    edges = {tuple(edge_of(graph, x) for x in own) for own in found}
-    assert len(edges) == len(found)
-    assert graph.inlined(one, given[2]) is found[2]

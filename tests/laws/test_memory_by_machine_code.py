@@ -1,17 +1,15 @@
 """Controllers with a state in machine code and C, against the same controllers in Python."""
 
-import ctypes
-import shutil
-import subprocess
 import warnings
 
 import numpy as np
 import pytest
-from support.motions import heaving
+from support import motions
+from support.compiled_c import c_library, pointers
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.errors import SettingsError, ShapeError, SingularWarning
+from robodyn.errors import SingularWarning
 from robodyn.simulation.control import running_controller
 
 pytestmark = pytest.mark.filterwarnings(
@@ -92,15 +90,8 @@ def traced(monkeypatch):
     return found
 
 
-def same(run, other, atol=1e-9):
-    for name in ("t", "q", "v", "tau"):
-        x, y = getattr(run, name), getattr(other, name)
-        np.testing.assert_allclose(x, y, rtol=1e-9, atol=atol, err_msg=name)
-    assert list(run.controller_state) == list(other.controller_state)
-    for name, x in run.controller_state.items():
-        np.testing.assert_allclose(
-            x, other.controller_state[name], rtol=1e-9, atol=atol, err_msg=name
-        )
+def same(run, other, tolerance=1e-9):
+    motions.same(run, other, ("t", "q", "v", "tau"), tolerance)
 
 
 @pytest.mark.parametrize("kind", MAKE)
@@ -151,7 +142,8 @@ def test_other_gains_are_other_motions(puma, wrap):
 @pytest.mark.parametrize("name", ["four_bar", "arm7"])
 def test_linkages_and_moving_bases(name, monkeypatch):
     moving = name == "arm7"
-    robot, base = rd.load(name, base="moving" if moving else "fixed"), heaving if moving else None
+    base = motions.heaving if moving else None
+    robot = rd.load(name, base="moving" if moving else "fixed")
     q0 = robot.neutral()
     wave = rc.SineReference(q0, 0.05 * np.ones(robot.nv), np.ones(robot.nv))
     learnt = [x for x in robot.parameter_names if x.endswith(".m")][1:3]
@@ -183,15 +175,14 @@ def test_python_damps_at_singular_postures_and_hands_the_memory_back(kind, monke
     run_it = {
         "many": lambda: rd.rollout(robot, controller, [q0, q0 + 0.01], v0, duration=0.1),
     }.get(kind, lambda: rd.simulate(robot, controller, q0=q0, duration=0.1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SingularWarning)
+    with warnings.catch_warnings(action="ignore", category=SingularWarning):
         run = run_it()
         assert found[0] is not None
         in_python(monkeypatch)
         slow = run_it()
     damped = frame.damped(0.0, run.q, run.v)
     assert 0 < np.count_nonzero(damped) < damped.size, "the motion passes no singular posture"
-    same(run, slow, atol=1e-7)
+    same(run, slow, 1e-7)
 
 
 def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
@@ -203,7 +194,7 @@ def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
     texts = []
     for way in (traced, in_python):
         way(monkeypatch)
-        with pytest.raises(ShapeError, match=r"a\[0\] is nan \(joint 'joint1'\)") as caught:
+        with pytest.raises(rd.ShapeError, match=r"a\[0\] is nan \(joint 'joint1'\)") as caught:
             rd.simulate(puma, controller, q0=START, duration=0.1)
         texts.append(str(caught.value))
     assert texts[0] == texts[1]
@@ -212,40 +203,21 @@ def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
 # -- C --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def c_library(tmp_path_factory):
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
-
-    def made(law):
-        folder = tmp_path_factory.mktemp("c")
-        text = law.first.c_source("look_first") + law.update.c_source("look")
-        (folder / "law.c").write_text(text)
-        library = folder / "law.so"
-        command = [compiler, "-O1", "-shared", "-fPIC", "-o", library, folder / "law.c", "-lm"]
-        subprocess.run(command, check=True)
-        return ctypes.CDLL(str(library))
-
-    return made
-
-
-def called(function, *arrays):
-    function(*(np.asarray(x, float).ctypes.data_as(ctypes.c_void_p) for x in arrays))
-
-
 @pytest.mark.parametrize("kind", ["filters in each other", "observer", "late", "admittance"])
-def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, c_library):
+def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, tmp_path):
     controller = MAKE[kind](puma, rc.ComputedTorque(puma, WAVE))
     step = 0.001
     run = rd.simulate(puma, controller, q0=START, duration=0.03, step=step)
     law = rd.control_law(puma, controller, step=step)
-    library, memory, tau = c_library(law), np.zeros(law.update.inputs[4].size), np.zeros(6)
+    text = law.first.c_source("look_first") + law.update.c_source("look")
+    library = c_library(tmp_path, text, "-O1")
+    memory, tau = np.zeros(law.update.inputs[4].size), np.zeros(6)
     for k, t in enumerate(run.t):
-        new, state = np.zeros(memory.shape), (np.array(t), run.q[k].copy(), run.v[k].copy())
+        new, state = np.zeros(memory.shape), (t, run.q[k].copy(), run.v[k].copy())
         if k == 0:
-            called(library.look_first, *state, tau, new)
+            library.look_first(*pointers(*state, tau, new))
         else:
-            called(library.look, *state, tau.copy(), memory, tau, new)
+            library.look(*pointers(*state, tau.copy(), memory, tau, new))
         memory = new
         np.testing.assert_allclose(tau, run.tau[k], rtol=0, atol=1e-9)
         for name, x in run.controller_state.items():
@@ -273,5 +245,5 @@ def test_functions_of_what_has_no_memory(puma):
     ],
 )
 def test_functions_that_cannot_be_had(puma, make, step, message):
-    with pytest.raises((SettingsError, ShapeError), match=message):
+    with pytest.raises((rd.SettingsError, rd.ShapeError), match=message):
         rd.control_law(puma, make(rc.ComputedTorque(puma, WAVE)), step=step)

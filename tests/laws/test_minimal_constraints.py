@@ -224,11 +224,10 @@ def test_constraints_that_time_moves_and_what_is_prescribed_entirely():
         rd.load("five_bar", coordinates="minimal", joint_maps={"left_drive": lifted})
 
 
-def test_constraints_that_repeat_or_contradict_loops():
-    plain = rd.load("four_bar")
-    gap = plain.loop_gaps(plain.neutral())[0]
+def test_constraints_that_repeat_or_contradict_loops(four_bar):
+    gap = four_bar.loop_gaps(four_bar.neutral())[0]
     frames = [
-        np.linalg.inv(plain.frame_pose(plain.neutral(), frame=link)) @ gap.poses[0]
+        np.linalg.inv(four_bar.frame_pose(four_bar.neutral(), frame=link)) @ gap.poses[0]
         for link in gap.links
     ]
     again = rd.FrameConstraint("again", "translation", tuple(zip(gap.links, frames, strict=True)))

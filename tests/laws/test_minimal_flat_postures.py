@@ -16,7 +16,7 @@ from support.comparison import close_within
 import robodyn as rd
 from robodyn import Pose
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
-from robodyn.errors import AssemblyError, SimulationError, SingularError, SingularWarning
+from robodyn.errors import SingularWarning
 
 close = close_within(1e-9)
 
@@ -58,8 +58,7 @@ def way(t):
 
 def told(run):
     """A result, and its messages of `SingularWarning`."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         motion = run()
     return motion, [str(x.message) for x in found if x.category is SingularWarning]
 
@@ -206,7 +205,7 @@ def test_a_motion_that_stands_at_a_flat_posture_ends_there(lengths):
     robot = load(bars(lengths), {"coordinates": "minimal", "branches": {"end": 1}})
     path = {"drive": lambda t: (0.5 + t, 1.0, 0.0)}
     with pytest.raises(
-        SimulationError, match=r"comes to a singular posture at t = 0.5 s, .* at q = \[1\]"
+        rd.SimulationError, match=r"comes to a singular posture at t = 0.5 s, .* at q = \[1\]"
     ) as caught:
         rd.simulate(robot, q0=[0.5], controlled=path, duration=1.0, step=0.01)
     assert caught.value.trajectory.t[-1] == pytest.approx(0.5)
@@ -260,7 +259,7 @@ def load(mechanism, options):
 @pytest.mark.parametrize("lengths", [PARALLELOGRAM, KITE, DIFFERENCE])
 def test_a_flat_posture_itself_has_no_forces(lengths):
     robot = rd.load(bars(lengths), coordinates="minimal", branches={"end": 1})
-    with pytest.raises(SingularError, match="'end'"):
+    with pytest.raises(rd.SingularError, match="'end'"):
         robot.gravity_forces([1.0])
     assert np.isfinite(robot.gravity_forces([1.0 + 1e-3])).all()
 
@@ -318,7 +317,7 @@ def test_assembly_keeps_to_the_branch_of_another_posture():
     np.testing.assert_array_equal(smooth.assemble([1.5], near=[0.5]), [1.5])
     turning = rd.load(bars(DIFFERENCE), coordinates="minimal", branches={"end": 1})
     np.testing.assert_array_equal(turning.assemble([0.8], near=[0.5]), [0.8])
-    with pytest.raises(AssemblyError, match="loop 'end' lies flat") as caught:
+    with pytest.raises(rd.AssemblyError, match="loop 'end' lies flat") as caught:
         turning.assemble([[0.8], [1.5]], near=[0.5])
     assert 0.95 < caught.value.q[0] < 1.0
 
@@ -327,9 +326,9 @@ def test_assembly_tells_of_loops_that_do_not_close():
     """The rod is too short for its crank from 0.14 to 1.86 rad."""
     robot = rd.load(bars((0.2, 0.5, 0.5, 0.1)), coordinates="minimal", branches={"end": 1})
     np.testing.assert_array_equal(robot.assemble([[-0.2], [2.2]]), [[-0.2], [2.2]])
-    with pytest.raises(AssemblyError, match="'end' of 'bars' does not close"):
+    with pytest.raises(rd.AssemblyError, match="'end' of 'bars' does not close"):
         robot.assemble([1.0])
-    with pytest.raises(AssemblyError, match="its loops do not close") as caught:
+    with pytest.raises(rd.AssemblyError, match="its loops do not close") as caught:
         robot.assemble([2.2], near=[-0.2])
     assert 0.05 < caught.value.q[0] < 0.15
 

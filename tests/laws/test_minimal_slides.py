@@ -79,11 +79,10 @@ def test_a_force_along_a_slide_lets_it_follow(joint_name):
             np.testing.assert_allclose(wrenches[0][name], wrenches[1][name], atol=1e-8)
 
 
-def test_forces_of_angles_that_hold_too_many_joints_are_named():
-    crank = rd.load("four_bar")
+def test_forces_of_angles_that_hold_too_many_joints_are_named(four_bar):
     laws = [
         rd.Force(lambda q, v, t: [-q[0]], joint=name, name=f"on {name}")
-        for name in crank.joint_names
+        for name in four_bar.joint_names
     ]
     with pytest.raises(rd.TopologyError, match="forces of theirs are functions of their angles"):
         rd.load("four_bar", coordinates="minimal", forces=laws)

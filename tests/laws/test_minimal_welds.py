@@ -12,7 +12,6 @@ from support.random_mechanisms import random_inertia
 import robodyn as rd
 from robodyn.closed_loops.assembly import closing
 from robodyn.description import Joint, Link, Loop, Mechanism, Pose
-from robodyn.errors import TopologyError
 
 #: Kinds of joints round a ring that begins and ends at the ground, each with its place and axis.
 RINGS = {
@@ -250,6 +249,6 @@ def test_a_refusal_looks_for_no_posture(monkeypatch, make, moved, reason):
 
 def test_a_loop_whose_joints_all_have_motors_says_which_of_them_closes_it():
     pins = ["crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"]
-    with pytest.raises(TopologyError, match=r"'\w+' closes it and needs a coordinate") as caught:
+    with pytest.raises(rd.TopologyError, match=r"'\w+' closes it and needs a coordinate") as caught:
         rd.load("four_bar", coordinates="minimal", actuators={n: rd.Actuator() for n in pins})
     assert "a fixed joint closes it" not in str(caught.value)

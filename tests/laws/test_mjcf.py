@@ -20,8 +20,7 @@ ROUNDING = 1e-12
 
 @pytest.fixture(autouse=True)
 def _quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         yield
 
 
@@ -358,14 +357,7 @@ def test_tendons_of_several_joints_pull_as_in_mujoco(tie, pull):
         if tie != "cam" and tie != "all":  # else T turns with the motion
             _near(robot.bias_forces(q, v), T.T @ h)
         _near(robot.passive_forces(q, v), T.T @ twin.data.qfrc_passive)
-        moment = np.zeros((twin.model.nu, twin.model.nv))
-        mujoco.mju_sparse2dense(
-            moment,
-            twin.data.actuator_moment.ravel(),
-            twin.data.moment_rownnz,
-            twin.data.moment_rowadr,
-            twin.data.moment_colind,
-        )
+        moment = twin.motor_moments
         motors = dict(robot.mechanism.actuators)
         columns = {twin.model.actuator(k).name: T.T @ moment[k] for k in range(twin.model.nu)}
         for same in (robot, robot.with_(coordinates="minimal")):
@@ -405,22 +397,14 @@ def test_a_gripper_that_a_tendon_drives_has_a_motor():
     a = robot.forward_dynamics(q, v, tau)
     _near(robot.inverse_dynamics(q, v, a), tau, 1e-9)
     twin = Twin(text).at(q, v)
-    moment = np.zeros((twin.model.nu, twin.model.nv))
-    mujoco.mju_sparse2dense(
-        moment,
-        twin.data.actuator_moment.ravel(),
-        twin.data.moment_rownnz,
-        twin.data.moment_rowadr,
-        twin.data.moment_colind,
-    )
+    moment = twin.motor_moments
     force = np.array([tau[robot.joints[name].v][0] for name in ("wrist", "right_driver")])
     np.testing.assert_allclose(force @ moment @ twin.data.qvel, tau @ v, rtol=1e-12)
 
 
 def test_of_contacts_alone_one_line_tells():
     text = BODY.replace('contype="0" conaffinity="0"', "").format(viscosity=0, gravcomp=0, free="")
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         rd.load(text.replace("0.3 -1 -9.81", "0 0 -9.81"))
     (warning,) = told
     assert str(warning.message) == "MJCF without counterpart, left out: contacts of 4 geoms"

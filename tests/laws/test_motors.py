@@ -7,7 +7,6 @@ import pytest
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import ActuationError, UnknownNameError
 
 PLANAR = """<robot name="planar">
 <link name="base"/>
@@ -136,19 +135,19 @@ def test_only_bodies_count_without_passive():
 
 
 def test_motors_that_cannot_be():
-    with pytest.raises(UnknownNameError) as unknown:
+    with pytest.raises(rd.UnknownNameError) as unknown:
         planar(actuators={"elbwo": rd.Actuator()})
     assert unknown.value.suggestions == ("elbow",)
-    with pytest.raises(UnknownNameError, match="link 'uper'"):
+    with pytest.raises(rd.UnknownNameError, match="link 'uper'"):
         planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, mounted_on="uper")})
-    with pytest.raises(ActuationError, match="axis"):
+    with pytest.raises(rd.ActuationError, match="axis"):
         planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, mounted_on="base")})
     for axis in ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0)):
-        with pytest.raises((ActuationError, rd.ShapeError), match="axis"):
+        with pytest.raises((rd.ActuationError, rd.ShapeError), match="axis"):
             planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, axis=axis)})
-    with pytest.raises(UnknownNameError, match="in rotor_model="):
+    with pytest.raises(rd.UnknownNameError, match="in rotor_model="):
         planar(rotor_model="exakt")
     ball = random_mechanism(np.random.default_rng(0), ["spherical"])
     for motor in (rd.Actuator(2.0, 1e-3), rd.Actuator(2.0, viscous=0.1)):
-        with pytest.raises(ActuationError, match="one degree of freedom"):
+        with pytest.raises(rd.ActuationError, match="one degree of freedom"):
             rd.load(ball, actuators={"joint0": motor})

@@ -1,15 +1,13 @@
 """Motors at joints that follow others: the same machine in tree and in minimal coordinates, and
 described the other way round. Torques of motors by virtual work."""
 
-import ctypes
 import dataclasses
-import shutil
-import subprocess
 import warnings
 
 import numpy as np
 import pytest
 from support.comparison import close_within
+from support.compiled_c import c_library, pointers
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -213,8 +211,7 @@ def pushed(m, t, forces, limits):
     over = np.zeros(t.nv)
     over[at_motors(t)] = forces
     options = {"duration": 1e-4, "step": 1e-6, "limits": limits}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LimitWarning)
+    with warnings.catch_warnings(action="ignore", category=LimitWarning):
         minimal = lambda s, x, w: m.actuation_matrix(x) @ forces  # noqa: E731
         return (
             rd.simulate(m, minimal, q0=q, v0=v, **options),
@@ -604,18 +601,13 @@ def test_an_fmu_takes_forces_of_motors(name, tmp_path):
 @pytest.mark.parametrize("name", ["hexapod", "two motors", "differential", "mimic"])
 def test_code_for_motors(name, tmp_path):
     robot = FOLLOWERS[name]() if name in FOLLOWERS else PAIRS[name]()[0]
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
     folder = rd.export(robot, ["motor_torques"], "c", tmp_path / "code")
     sources = [str(x) for x in folder.glob("*.c") if not x.name.startswith("test_")]
-    made = tmp_path / "motors.so"
-    command = [compiler, "-shared", "-fPIC", "-ffp-contract=off", *sources, "-o", str(made), "-lm"]
-    subprocess.run(command, check=True)
-    code = getattr(ctypes.CDLL(str(made)), f"{robot.name}_motor_torques")
+    code = c_library(tmp_path, sources, "-ffp-contract=off")[f"{robot.name}_motor_torques"]
     rng = np.random.default_rng(5)
     for _ in range(5):
         q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
         expected = robot.motor_torques(q, v, a)
         found = np.zeros(len(robot.gear_ratios))
-        code(*(ctypes.c_void_p(x.ctypes.data) for x in (q, v, a, found)))
+        code(*pointers(q, v, a, found))
         close(found, expected, 1e-8)

@@ -1,7 +1,5 @@
 """Loops that close but for the last digits of a file."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import warnings
@@ -65,8 +63,7 @@ def test_all_that_is_made_of_it_agrees() -> None:
     robot = taken_up(out_of_plane("loop", 3e-6))
     q, v, tau = state(robot)
     a = robot.forward_dynamics(q, v, tau)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # told once
+    with warnings.catch_warnings(action="error"):  # told once
         for other in (robot.with_(payload={}), pickle.loads(pickle.dumps(robot))):
             assert np.array_equal(other.loop_residual(q), robot.loop_residual(q))
     batch = robot.forward_dynamics(np.array([q, q]), np.array([v, v]), np.array([tau, tau]))
@@ -108,18 +105,16 @@ def test_what_only_touches_is_not_closed() -> None:
     text = NOTATIONS["loop"](exact)
     reach = float(0.2 + np.hypot(0.4, 0.1) + np.hypot(0.1, 0.3))
     text = text.replace(ROCKER, f'xyz="{reach + 1e-6!r} 0.0 0.0"')
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", LoopWarning)
+    with warnings.catch_warnings(action="error", category=LoopWarning):
         robot = rd.load(text, near={"drive": np.pi / 2})
         with pytest.raises(rd.TopologyError, match="do not close"):
             robot.neutral()
 
 
-def test_gaps_are_told_in_the_units_of_the_tolerance() -> None:
+def test_gaps_are_told_in_the_units_of_the_tolerance(four_bar) -> None:
     """Four micrometres of 0.4 m are more than a millionth, though each gap is less."""
-    robot = rd.load("four_bar")
-    q = robot.neutral()
+    q = four_bar.neutral()
     q[0] += 2e-6
     wanted = r"'rocker_pin' by [5-9]\.\d+e-07 m;.*longest link, 0\.4 m, together 2\.\d+e-06;"
     with pytest.raises(rd.InconsistentStateError, match=wanted):
-        robot.inverse_dynamics(q, np.zeros(3), np.zeros(3))
+        four_bar.inverse_dynamics(q, np.zeros(3), np.zeros(3))

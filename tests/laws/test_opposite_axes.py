@@ -11,7 +11,7 @@ from support.comparison import close_within
 import robodyn as rd
 from robodyn import Pose, urdf
 from robodyn.description import Inertia, Joint, Limits, Link, Mechanism
-from robodyn.errors import LoopWarning, TopologyError
+from robodyn.errors import LoopWarning
 
 close = close_within(1e-9)
 
@@ -41,8 +41,7 @@ def opposite(mechanism, *names, across=(0.3, 0.5, 0.4)):
 
 def loaded(mechanism, **options):
     """A robot, and the `LoopWarning` of its axes."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as found:
         robot = rd.load(mechanism, **options)
         q = robot.neutral()
     messages = [str(x.message) for x in found if x.category is LoopWarning]
@@ -229,9 +228,8 @@ def test_what_does_not_close_either_way_is_refused_as_it_was_written(aside):
     (pin,) = plain.loops
     x, y, z = pin.X_predecessor.xyz
     apart = dataclasses.replace(pin, X_predecessor=Pose((x, y + aside, z), pin.X_predecessor.rpy))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         robot = rd.load(dataclasses.replace(plain, loops=(apart,)))
-        with pytest.raises(TopologyError, match="their axes by 180 degrees"):
+        with pytest.raises(rd.TopologyError, match="their axes by 180 degrees"):
             robot.neutral()
     assert robot.mechanism.loops[0] == apart

@@ -13,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
-from robodyn.errors import SettingsError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
 
@@ -294,7 +293,7 @@ def test_gravity_of_a_planet_follows_changed_masses():
     "wrong", [{"mu": 0.0}, {"mu": np.inf}, {"mu": 1.0, "center": (0, 0, np.inf)}]
 )
 def test_a_planet_is_somewhere_and_has_a_mass(wrong):
-    with pytest.raises(SettingsError, match="expected a positive number"):
+    with pytest.raises(rd.SettingsError, match="expected a positive number"):
         rd.InverseSquareGravity(**wrong)
 
 

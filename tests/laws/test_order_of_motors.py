@@ -205,9 +205,8 @@ def test_no_motor_and_motors_at_all_joints_are_two_things(gone):
     assert rd.load(undriven).actuated_joints == ("shoulder", "elbow", "wrist", "finger")
 
 
-def test_a_locked_motor_of_a_loop_leaves_no_motors():
+def test_a_locked_motor_of_a_loop_leaves_no_motors(four_bar):
     """Where the joint with the only motor closes a loop, too."""
-    four_bar = rd.load("four_bar")
     described = dataclasses.replace(four_bar.mechanism, actuators=())
     for name in ("crank_drive", "rocker_pin"):
         robot = rd.load(described, actuators={name: rd.Actuator(5.0, 1e-4)})

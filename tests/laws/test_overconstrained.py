@@ -5,14 +5,12 @@ becomes dependent, though all rows together are not singular. There and beside t
 methods have to give what singular value decompositions with the known rank give.
 """
 
-import ctypes
 import functools
 import itertools
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
+from support.compiled_c import c_library, pointers
 from support.overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
@@ -185,17 +183,11 @@ def test_there_are_such_postures():
 @pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics"])
 def test_c_source_is_right_there_too(name, tmp_path):
     robot, q, v, tau, a, needed = trial("line_symmetric", 0)
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
-    source, library = tmp_path / "f.c", tmp_path / "f.so"
-    source.write_text(robot.function(name).c_source("f"))
-    flags = ["-std=c99", "-O1", "-shared", "-fPIC"]
-    subprocess.run([compiler, *flags, str(source), "-o", str(library), "-lm"], check=True)
-    f = ctypes.CDLL(str(library)).f
+    f = c_library(tmp_path, robot.function(name).c_source("f")).f
     given, expected = (tau, a) if name == "forward_dynamics" else (a, needed)
     for k in range(len(q)):
         out = np.zeros(robot.nv)
-        f(*(ctypes.c_void_p(x.ctypes.data) for x in (q[k], v[k], given[k], out)))
+        f(*pointers(q[k], v[k], given[k], out))
         agree(out, expected[k])
 
 

@@ -145,15 +145,14 @@ def test_some_of_the_rows_in_any_order(name):
             assert some.parameter_rows[x].tolist() == y[rows].tolist()
 
 
-def test_numbers_that_are_zero_in_some_rows():
+def test_numbers_that_are_zero_in_some_rows(double):
     """Zero leaves products out where it is that of all; in single precision, too."""
-    robot = bundled("double_pendulum")
     rows = {"elbow.damping": [0.0, 0.3, 0.0], "shoulder.friction": [0.0, 0.0, 0.2]}
-    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+    own = dict(zip(double.parameter_names, double.inertial_parameters, strict=True))
     rows |= {
         f"lower.{x}": own[f"lower.{x}"] * np.array([0.0, 1.0, 0.0]) for x in ("hx", "hy", "hz")
     }
-    robots = robot.with_(parameters=rows | {"lower.Ixx": 0.5, "lower.Iyy": 0.5, "lower.Izz": 0.5})
+    robots = double.with_(parameters=rows | {"lower.Ixx": 0.5, "lower.Iyy": 0.5, "lower.Izz": 0.5})
     q, v, tau = np.array([[0.3, 0.4], [0.5, 0.6], [0.7, 0.8]])
     a, single = (
         robots.forward_dynamics(q, v, tau),
@@ -185,6 +184,7 @@ def test_motions_are_those_of_the_robots_alone(name, integrator):
         close(run.energy[:, k], alone.energy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["floating", "linkage", "minimal"])
 def test_a_step_as_a_function_of_parameters(name):
     """As of the robot that has them, and derivatives by them are quotients of differences."""
@@ -231,8 +231,7 @@ def test_gradients_by_parameters_are_differences_of_rows():
     close(found[3], alone.parameters)
 
 
-def test_events_and_controllers_see_the_robot_of_their_motion():
-    robot = bundled("double_pendulum")
+def test_events_and_controllers_see_the_robot_of_their_motion(double):
     rows = {"upper.m": [3.0, 1.0], "elbow.damping": 0.1}
     masses = []
 
@@ -245,7 +244,7 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
     def law(t, q, v):
         return np.array([20.0, 0.0]) + 0.0 * v
 
-    run = rd.simulate(robot, law, duration=0.2, parameters=rows, events=[end], limits="ignore")
+    run = rd.simulate(double, law, duration=0.2, parameters=rows, events=[end], limits="ignore")
     assert [x.robot.total_mass for x in masses] == pytest.approx(
         [run.motion(k).robot.total_mass for k in range(2)]
     )
@@ -271,19 +270,17 @@ def test_events_and_controllers_see_the_robot_of_their_motion():
         ({"upper.m": [[1.0]]}, rd.ShapeError, r"\(1, 1\)"),
     ],
 )
-def test_a_row_that_cannot_be_is_refused_by_name(given, error, named):
-    robot = bundled("double_pendulum")
-    for call in (robot.with_, lambda **x: rd.simulate(robot, **x)):
+def test_a_row_that_cannot_be_is_refused_by_name(double, given, error, named):
+    for call in (double.with_, lambda **x: rd.simulate(double, **x)):
         with pytest.raises(error, match=named):
             call(parameters=given)
 
 
-def test_rows_without_mass_are_refused():
-    robot = bundled("double_pendulum")
-    own = dict(zip(robot.parameter_names, robot.inertial_parameters, strict=True))
+def test_rows_without_mass_are_refused(double):
+    own = dict(zip(double.parameter_names, double.inertial_parameters, strict=True))
     vanishing = {x: y * np.array([1.0, 0.0]) for x, y in own.items() if x.startswith("lower.")}
     with pytest.raises(rd.InertiaError, match=r"row 1 .*elbow"):
-        robot.with_(parameters=vanishing)
+        double.with_(parameters=vanishing)
 
 
 def test_a_row_that_moves_no_mass_in_its_posture_is_told():
@@ -308,13 +305,12 @@ def test_a_row_that_moves_no_mass_in_its_posture_is_told():
         close(M[:, 1, 1], mass)
 
 
-def test_what_rows_cannot_do_is_refused():
-    robot = bundled("double_pendulum")
-    robots = robot.with_(parameters={"upper.m": [1.0, 2.0]})
-    link, q = robot.link_names[-1], np.zeros(2)
+def test_what_rows_cannot_do_is_refused(double):
+    robots = double.with_(parameters={"upper.m": [1.0, 2.0]})
+    link, q = double.link_names[-1], np.zeros(2)
     calls = {
         "with_": lambda: robots.with_(gravity=(0, 0, 0)),
-        "rows of parameters are given alone": lambda: robot.with_(
+        "rows of parameters are given alone": lambda: double.with_(
             parameters={"upper.m": [1.0, 2.0]}, gravity=(0, 0, 0)
         ),
         "apparent_mass": lambda: robots.apparent_mass(q, link, (0, 0, 0), (1, 0, 0)),

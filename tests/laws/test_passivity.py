@@ -93,13 +93,12 @@ def test_at_the_reference_it_is_inverse_dynamics(name, base):
     np.testing.assert_allclose(case.controller(0.3, *state[:2]), expected, atol=1e-9)
 
 
-def test_it_never_rises_in_a_simulation():
+def test_it_never_rises_in_a_simulation(puma):
     """From far away, with a rate and gains that are not critical for anything."""
-    robot = bundled("puma560")
     swing = SineReference(np.zeros(6), np.full(6, 0.8), np.linspace(0.3, 1.2, 6))
-    controller = PassivityBased(robot, swing, gain=[20, 25, 15, 2, 2, 2], rate=4.0)
+    controller = PassivityBased(puma, swing, gain=[20, 25, 15, 2, 2, 2], rate=4.0)
     run = rd.simulate(
-        robot, controller, q0=np.full(6, 0.5), duration=2.0, step=1e-3, limits="ignore", every=10
+        puma, controller, q0=np.full(6, 0.5), duration=2.0, step=1e-3, limits="ignore", every=10
     )
     energy = np.array(
         [controller.energy(*state) for state in zip(run.t, run.q, run.v, strict=True)]

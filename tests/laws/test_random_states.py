@@ -34,11 +34,10 @@ def test_both_oracles_are_one(five_bar):
         assert one.settled and one.residual < 1e-9 * np.abs(one.a).max()
 
 
-def test_seeds_are_those_of_numpy():
-    robot = bundled("arm7")
+def test_seeds_are_those_of_numpy(arm):
     for seed in (3, np.int64(3), [3, 4], np.array([3, 4]), np.random.SeedSequence(3)):
-        expected = robot.random(np.random.default_rng(seed))
-        np.testing.assert_array_equal(robot.random(seed), expected)
+        expected = arm.random(np.random.default_rng(seed))
+        np.testing.assert_array_equal(arm.random(seed), expected)
 
 
 def test_many_random_positions_are_those_of_one_generator():

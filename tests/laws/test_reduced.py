@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from support.bundled import bundled
 from support.comparison import close_within
 
 import robodyn as rd
@@ -81,9 +80,8 @@ def test_minimal_coordinates_need_no_reduction():
     close(reduced.torque_map(q), np.eye(1))
 
 
-def test_batches():
-    robot = bundled("five_bar")
-    reduced = robot.reduced()
+def test_batches(five_bar):
+    reduced = five_bar.reduced()
     q = np.stack([reduced.expand([x, -x]) for x in (0.0, 0.1, 0.2)])
     du = np.ones((3, 2))
     M, h = reduced.mass_matrix(q), reduced.bias_forces(q, du)
@@ -93,15 +91,14 @@ def test_batches():
         close(h[k], reduced.bias_forces(q[k], du[k]))
 
 
-def test_where_it_cannot_be():
-    robot = bundled("four_bar")
+def test_where_it_cannot_be(four_bar):
     with pytest.raises(rd.SingularError, match="1 degrees of freedom"):
-        robot.reduced(("crank_drive", "crank_pin"))
+        four_bar.reduced(("crank_drive", "crank_pin"))
     with pytest.raises(rd.UnknownNameError):
-        robot.reduced(("crank",))
+        four_bar.reduced(("crank",))
     with pytest.raises(rd.ShapeError, match="independent is 3, expected names"):
-        robot.reduced(3)
-    reduced = robot.reduced(("rocker_pivot",))
+        four_bar.reduced(3)
+    reduced = four_bar.reduced(("rocker_pivot",))
     with pytest.raises((rd.AssemblyError, rd.SingularError)):
         reduced.expand([3.0])
 

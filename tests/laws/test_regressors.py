@@ -14,7 +14,6 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
-from robodyn.errors import UnknownNameError
 from robodyn.symbolic.evaluate import evaluate
 
 close = close_within(1e-12, least=1e-9)
@@ -265,7 +264,7 @@ def test_expressions_name_what_combines():
 
 
 def test_parameters_only_where_they_enter():
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         bundled("arm7").function("frame_pose", frame="base", parameters=True)
 
 
@@ -315,16 +314,15 @@ def test_dynamic_regressor_of_variants(robot):
     check_dynamic(robot())
 
 
-def test_dynamic_regressor_gives_the_torques_of_motors():
+def test_dynamic_regressor_gives_the_torques_of_motors(puma):
     """The bodies alone leave more than thirty newton metres of this arm unexplained."""
-    robot = bundled("puma560")
-    c = Case(robot)
-    motors = robot.motor_torques(c.q, c.v, c.a) * robot.gear_ratios
-    found = robot.dynamic_regressor(c.q, c.v, c.a) @ robot.dynamic_parameters
+    c = Case(puma)
+    motors = puma.motor_torques(c.q, c.v, c.a) * puma.gear_ratios
+    found = puma.dynamic_regressor(c.q, c.v, c.a) @ puma.dynamic_parameters
     close(found, motors)
-    bodies = robot.regressor(c.q, c.v, c.a) @ robot.inertial_parameters
+    bodies = puma.regressor(c.q, c.v, c.a) @ puma.inertial_parameters
     assert np.abs(bodies - motors).max() > 30.0
-    assert {x.rpartition(".")[2] for x in robot.dynamic_parameter_names[60:]} == {
+    assert {x.rpartition(".")[2] for x in puma.dynamic_parameter_names[60:]} == {
         "rotor_inertia",
         "damping",
         "friction",
@@ -357,13 +355,12 @@ def test_friction_stays_with_the_motor_as_far_as_it_goes(sign):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"link4.mass": 1.0}, UnknownNameError, "link4.mass"),
+        ({"link4.mass": 1.0}, rd.UnknownNameError, "link4.mass"),
         ({"link4.m": np.inf}, rd.SettingsError, "expected a finite number"),
         ({"link4.m": 0.0}, rd.SettingsError, "without mass"),
         ({"link4.m": "heavy"}, rd.ShapeError, "link4.m"),
     ],
 )
-def test_parameters_that_no_robot_has(given, error, message):
-    robot = bundled("arm7")
+def test_parameters_that_no_robot_has(arm, given, error, message):
     with pytest.raises(error, match=message):
-        robot.with_(parameters=given)
+        arm.with_(parameters=given)

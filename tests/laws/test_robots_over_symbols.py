@@ -8,7 +8,6 @@ from support.random_mechanisms import awkward_mechanism
 import robodyn as rd
 from robodyn.codegen.calls.trace_graph import TraceGraph, symbols
 from robodyn.controllers import SymbolicCost, iterative_lqr
-from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import edge_of
 
@@ -127,82 +126,78 @@ def test_bases_and_times_of_symbols():
     close(f(q + 0.1, [0.7]), engine.at(0.7).loop_residual(q + 0.1))
 
 
-def test_a_force_law_written_over_frames():
+def test_a_force_law_written_over_frames(puma):
     """A spring from the flange to a point of the world, as a controller and as numbers."""
-    robot = bundled("puma560")
     anchor = np.array([0.5, 0.1, 0.6])
 
     class Spring:
         symbolic = True
 
         def __call__(self, t, q, v):
-            X = robot.frame_pose(q, "flange")
-            J = robot.frame_jacobian(q, "flange", axes="world")[:3]
-            return robot.gravity_forces(q) + J.T @ (50.0 * (anchor - X[:3, 3]) - 5.0 * (J @ v))
+            X = puma.frame_pose(q, "flange")
+            J = puma.frame_jacobian(q, "flange", axes="world")[:3]
+            return puma.gravity_forces(q) + J.T @ (50.0 * (anchor - X[:3, 3]) - 5.0 * (J @ v))
 
     class Numeric(Spring):
         symbolic = False
 
-    q0 = robot.neutral() + 0.3
+    q0 = puma.neutral() + 0.3
     options = dict(q0=q0, duration=0.2, step=1e-3, limits="ignore")
-    runs = [rd.simulate(robot, law(), **options) for law in (Spring, Numeric)]
+    runs = [rd.simulate(puma, law(), **options) for law in (Spring, Numeric)]
     close(runs[0].q, runs[1].q)
     assert np.abs(runs[0].q[-1] - q0).max() > 1e-2
 
 
-def test_a_cost_with_a_term_of_the_end_effector():
-    robot = bundled("double_pendulum")
-    tip = robot.link_names[-1]
-    goal = robot.frame_pose([0.9, -0.5], tip)[:3, 3]
+def test_a_cost_with_a_term_of_the_end_effector(double):
+    tip = double.link_names[-1]
+    goal = double.frame_pose([0.9, -0.5], tip)[:3, 3]
 
     def final(q, v):
-        miss = robot.frame_pose(q, tip)[:3, 3] - goal
+        miss = double.frame_pose(q, tip)[:3, 3] - goal
         return 1e3 * (miss @ miss) + v @ v
 
-    cost = SymbolicCost(robot, lambda t, q, v, tau: 1e-4 * (tau @ tau), final)
+    cost = SymbolicCost(double, lambda t, q, v, tau: 1e-4 * (tau @ tau), final)
     q, v = np.array([[0.2, 0.4]]), np.array([[0.1, -0.3]])
     found = cost.final_cost(q, v)
     steps = 1e-6 * np.eye(2)
     slopes = [(final(q[0] + d, v[0]) - final(q[0] - d, v[0])) / 2e-6 for d in steps]
     assert np.allclose(found.slope[0, :2], slopes, rtol=1e-6)
-    plan = iterative_lqr(robot, cost, q0=[0.2, 0.1], duration=1.0, step=0.02)
+    plan = iterative_lqr(double, cost, q0=[0.2, 0.1], duration=1.0, step=0.02)
     assert plan.converged
-    assert np.linalg.norm(robot.frame_pose(plan.run.q[-1], tip)[:3, 3] - goal) < 0.02
+    assert np.linalg.norm(double.frame_pose(plan.run.q[-1], tip)[:3, 3] - goal) < 0.02
 
 
-def test_a_constraint_written_over_frames():
+def test_a_constraint_written_over_frames(double):
     """The tip of a pendulum on a vertical line: reaction by the transposed Jacobian."""
-    free = bundled("double_pendulum")
-    tip = free.link_names[-1]
-    x = free.frame_pose([0.4, 0.5], tip)[0, 3]
-    line = rd.Constraint("line", lambda q: free.frame_pose(q, tip)[0, 3] - x, free.joint_names)
+    tip = double.link_names[-1]
+    x = double.frame_pose([0.4, 0.5], tip)[0, 3]
+    line = rd.Constraint("line", lambda q: double.frame_pose(q, tip)[0, 3] - x, double.joint_names)
     robot = rd.load("double_pendulum", constraints=[line])
     q = np.array([0.4, 0.5])
     v = robot.consistent_velocity(q, [1.0, 0.0])
     a = robot.forward_dynamics(q, v, [0.3, -0.2])
-    classical = free.frame_acceleration(q, v, a, tip, axes="world", classical=True)
+    classical = double.frame_acceleration(q, v, a, tip, axes="world", classical=True)
     assert abs(classical[0]) < 1e-9
-    left = free.inverse_dynamics(q, v, a) - [0.3, -0.2]
-    J = free.frame_jacobian(q, tip, axes="world")[0]
+    left = double.inverse_dynamics(q, v, a) - [0.3, -0.2]
+    J = double.frame_jacobian(q, tip, axes="world")[0]
     assert np.abs(left - J * (left @ J) / (J @ J)).max() < 1e-9
     assert np.abs(left).max() > 1e-3
 
 
-def test_what_symbols_cannot_be_given_to():
-    robot = bundled("puma560")
+def test_what_symbols_cannot_be_given_to(puma):
     refused = {
-        "takes no symbols": lambda q: robot.linearize(q, q, q),
-        "or driven_dynamics": lambda q: robot.hybrid_dynamics(q, q, controlled={"joint1": 1.0}),
-        "out=": lambda q: robot.frame_pose(q, "flange", out=np.zeros((4, 4))),
-        r"expected \(..., 6\)": lambda q: robot.frame_pose(q[:2], "flange"),
-        "not finite": lambda q: robot.frame_pose([*q[:5], np.nan], "flange"),
-        "real numbers": lambda q: robot.frame_pose([*q[:5], "one"], "flange"),
-        "expected 1: q": lambda q: robot.function("mass_matrix")(q, q),
+        "takes no symbols": lambda q: puma.linearize(q, q, q),
+        "or driven_dynamics": lambda q: puma.hybrid_dynamics(q, q, controlled={"joint1": 1.0}),
+        "out=": lambda q: puma.frame_pose(q, "flange", out=np.zeros((4, 4))),
+        r"expected \(..., 6\)": lambda q: puma.frame_pose(q[:2], "flange"),
+        "not finite": lambda q: puma.frame_pose([*q[:5], np.nan], "flange"),
+        "real numbers": lambda q: puma.frame_pose([*q[:5], "one"], "flange"),
+        "expected 1: q": lambda q: puma.function("mass_matrix")(q, q),
     }
     for message, call in refused.items():
-        with pytest.raises(ShapeError, match=message):
+        with pytest.raises(rd.ShapeError, match=message):
             traced(call, 6)
-    with pytest.raises(ShapeError, match="different functions"):
-        traced(lambda q: traced(lambda p: robot.inverse_dynamics(q, p, p), 6), 6)
-    with pytest.raises(ShapeError, match="not an array of real numbers"):
-        robot.mass_matrix(np.array([None] * 6, object))
+    with pytest.raises(rd.ShapeError, match="different functions"):
+        traced(lambda q: traced(lambda p: puma.inverse_dynamics(q, p, p), 6), 6)
+    with pytest.raises(rd.ShapeError, match="not an array of real numbers"):
+        puma.mass_matrix(np.array([None] * 6, object))

@@ -12,7 +12,6 @@ from support.newton_euler import imbalance, slip_rate
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
-from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 M, RB = 0.8, 0.15
 BALL = Inertia.from_matrix(M, (0.0, 0.0, 0.0), 0.4 * M * RB**2 * np.eye(3))
@@ -315,7 +314,7 @@ def test_a_disc_that_lies_flat_is_no_wheel():
         robot = rd.load(disc, base="floating", constraints=[roll])
         assert robot.dof == 3
     assert abs(robot.frame_pose(robot.neutral(), "disc")[2, 2]) < 1.0 - 1e-4
-    with pytest.raises(SingularError, match="lies flat"):
+    with pytest.raises(rd.SingularError, match="lies flat"):
         robot.mobility([0, 0, 0, 0, 0, 0, 1])
 
 
@@ -363,12 +362,12 @@ def test_the_caster_table_by_wheels_and_their_loads():
 
 def test_faults_are_named():
     for given in ({"radius": 0.0}, {"radius": np.nan}, {"axis": (0, 0, 0)}, {"center": (0, 0)}):
-        with pytest.raises(ShapeError):
+        with pytest.raises(rd.ShapeError):
             rd.Rolling(
                 **{"name": "roll", "link": "ball", "center": (0, 0, 0), "radius": 1.0} | given
             )
-    with pytest.raises(ShapeError, match="a frame of constraint 'roll'"):
+    with pytest.raises(rd.ShapeError, match="a frame of constraint 'roll'"):
         rd.Rolling("roll", "ball", (0, 0, 0), 1.0, on=("world", np.eye(3)))
     roll = rd.Rolling("roll", "bell", (0, 0, 0), 1.0)
-    with pytest.raises(UnknownNameError, match="bell"):
+    with pytest.raises(rd.UnknownNameError, match="bell"):
         rd.load(Mechanism("ball", (Link("ball", BALL),)), base="floating", constraints=[roll])

@@ -9,7 +9,6 @@ from support.random_mechanisms import awkward_mechanism, random_mechanism
 
 import robodyn as rd
 from robodyn import Inertia, Joint, Link, Mechanism
-from robodyn.errors import UnknownNameError, UrdfError
 
 
 def inverse(X):
@@ -21,10 +20,6 @@ def quaternion(R):
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_matrix(R).as_quat()
-
-
-def by_name(robot, rng, size):
-    return {name: rng.normal(size=size(robot.joints[name])) for name in robot.joint_names}
 
 
 MECHANISMS = {
@@ -125,10 +120,10 @@ def test_a_floating_base_may_be_any_link():
 
 
 def test_wrong_roots():
-    with pytest.raises(UnknownNameError, match="link3"):
+    with pytest.raises(rd.UnknownNameError, match="link3"):
         rd.load("puma560", root="link_3")
     robot = rd.load("puma560", root="link3")
-    with pytest.raises(UrdfError, match="root="):
+    with pytest.raises(rd.UrdfError, match="root="):
         rd.urdf.write(robot.mechanism)
     assert rd.load(robot.mechanism).mechanism.root == "link3"
 

@@ -1,7 +1,5 @@
 """Angles of a linkage that were rounded when they were written: it moves as if they were not."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Callable
@@ -14,7 +12,7 @@ from support.loop_notations import NOTATIONS, digits, exact, four_bar, place, tr
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism, Pose, with_exact_turns
 from robodyn.description.exact_turns import exact_angle
-from robodyn.errors import LoopWarning, SettingsError
+from robodyn.errors import LoopWarning
 
 SHORT = digits(5)
 
@@ -94,14 +92,16 @@ def test_snap_does_nothing_but_say_so() -> None:
 
 def test_to_the_letter_and_by_a_tolerance_contradict_each_other() -> None:
     text = NOTATIONS["loop of a ball"](SHORT)
-    with pytest.raises(SettingsError, match=r"leave rigid=True out .* leave closure_tolerance= at"):
+    with pytest.raises(
+        rd.SettingsError, match=r"leave rigid=True out .* leave closure_tolerance= at"
+    ):
         rd.load(text, rigid=True, closure_tolerance=1e-3)
-    with pytest.raises(SettingsError, match="leave snap= out"):
+    with pytest.raises(rd.SettingsError, match="leave snap= out"):
         rd.load(text, rigid=True, snap=1e-4)
     letter = rd.load(text, rigid=True, closure_tolerance=1e-7)
-    with pytest.raises(SettingsError, match=r"closure_tolerance=0\.001 lets frames be moved"):
+    with pytest.raises(rd.SettingsError, match=r"closure_tolerance=0\.001 lets frames be moved"):
         letter.with_(closure_tolerance=1e-3)
-    with pytest.raises(SettingsError, match="load it with rigid=False"):
+    with pytest.raises(rd.SettingsError, match="load it with rigid=False"):
         letter.with_(rigid=False)
     assert letter.with_(gravity=(0.0, 0.0, 0.0), rigid=True).dof == 0
 

@@ -116,8 +116,7 @@ def test_what_is_made_of_a_rounded_file_is_exact(format, tmp_path):
 
     rd.convert(robot, path := tmp_path / f"four_bar.{format}")
     text = path.read_text()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", LoopWarning)
+    with warnings.catch_warnings(action="error", category=LoopWarning):
         again = rd.load(text)
         np.testing.assert_allclose(model(again), model(robot), rtol=1e-7, atol=1e-9)
     few = re.sub(r"-?\d+\.\d{8,}(e-?\d+)?", lambda x: f"{float(x[0]):.7g}", text)

@@ -7,10 +7,9 @@ torques in its hinges cannot change.
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from support.sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
+from support.sayers_satellite import BUS_AND_CLOCK, satellite
 
 import robodyn as rd
-from robodyn.equations.catalogue import programs, trace
 
 #: Figures of the file, named as in the paper.
 M_B, M_C, L_2 = 600.0, 30.0, 1.1
@@ -94,26 +93,6 @@ def test_the_clock_is_lumped_with_the_bus_as_in_table_2():
 def test_the_clock_of_a_bus_without_camera_is_a_rotor():
     """Turning it changes no inertia: the mass matrix is a table of constants."""
     assert sum(satellite(*BUS_AND_CLOCK).function("mass_matrix").operations.values()) == 0
-
-
-def written_down(name, setup):
-    """Operations by the best algorithm, before its sums are shortened."""
-    return min(sum(program.operations().values()) for program in programs(name, setup))
-
-
-@pytest.mark.parametrize("left_out", [(), ("camera",), BUS_AND_CLOCK])
-def test_lumping_saves_operations(left_out):
-    robot = satellite(*left_out, passive=False)
-    apart = without_lumping(robot)
-    for name in ("mass_matrix", "forward_dynamics", "inverse_dynamics"):
-        counts, without = written_down(name, robot.model.setup), written_down(name, apart)
-        assert counts < without or without == 0
-    state = np.random.default_rng(1).normal(size=(3, robot.nv))
-    q = robot.random(2)
-    slow = rd.Function(trace("forward_dynamics", apart))
-    np.testing.assert_allclose(
-        slow(q, *state[:2]), robot.forward_dynamics(q, *state[:2]), atol=1e-9
-    )
 
 
 # -- momentum -------------------------------------------------------------------------------------

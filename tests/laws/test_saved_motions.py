@@ -163,8 +163,7 @@ DERIVED = {
 def outcome(run, name):
     """What a motion gives, or the error."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # energies of coarse samples do not add up
+        with warnings.catch_warnings(action="ignore"):  # energies of coarse samples do not add up
             return DERIVED[name](run)
     except (rd.RobodynError, IndexError) as error:
         return error
@@ -302,20 +301,18 @@ OTHERS = {
 
 @pytest.mark.parametrize("kind", ["csv", "npz"])
 @pytest.mark.parametrize("other", OTHERS)
-def test_the_robot_of_a_file_has_other_forces(tmp_path, other, kind):
+def test_the_robot_of_a_file_has_other_forces(double, tmp_path, other, kind):
     """An archive is refused; a table, which has no robot to compare, is refused or told."""
-    robot = rd.load("double_pendulum")
-    run = simulated(robot)
+    run = simulated(double)
     run.save(tmp_path / f"run.{kind}")
-    joints = tuple(dataclasses.replace(x, **OTHERS[other]) for x in robot.mechanism.joints)
-    twin = rd.load(dataclasses.replace(robot.mechanism, joints=joints))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    joints = tuple(dataclasses.replace(x, **OTHERS[other]) for x in double.mechanism.joints)
+    twin = rd.load(dataclasses.replace(double.mechanism, joints=joints))
+    with warnings.catch_warnings(record=True, action="always") as caught:
         if kind == "npz" or other in ("armature", "spring"):  # which have an energy
             with pytest.raises(rd.ShapeError, match=r"of another robot|of the robot given"):
                 rd.Trajectory.load(tmp_path / f"run.{kind}", twin)
         else:
             rd.Trajectory.load(tmp_path / f"run.{kind}", twin)
             assert "may hold the motion of another robot" in str(caught.pop().message)
-        rd.Trajectory.load(tmp_path / f"run.{kind}", robot)
+        rd.Trajectory.load(tmp_path / f"run.{kind}", double)
     assert not caught

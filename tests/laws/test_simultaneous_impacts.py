@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import Hit, ImpactError, Inertia, Link, Mechanism, SettingsError, ShapeError
@@ -123,13 +122,12 @@ def _speed(robot, q, v, hit):
     return d @ (x[1] - x[0]) / (2 * h)
 
 
-def test_joint_impulses_balance():
+def test_joint_impulses_balance(double):
     """The base carries what the walls give, less what the momentum of the arm changes by."""
-    robot = bundled("double_pendulum")
     q, v = np.array([0.3, 0.4]), np.array([1.0, 2.0])
     walls = [Hit(link, (0, 0, -1), (1, 0, 0)) for link in ("upper", "lower")]
-    found = robot.simultaneous_impacts(q, v, walls, restitution=0.3)
-    jump = robot.momentum(q, found.v) - robot.momentum(q, v)
+    found = double.simultaneous_impacts(q, v, walls, restitution=0.3)
+    jump = double.momentum(q, found.v) - double.momentum(q, v)
     given = found.joint_impulses["base"][:3] + found.impulse.sum(axis=0)
     np.testing.assert_allclose(given, jump[:3], atol=1e-12)
 
@@ -145,7 +143,7 @@ def test_batches_are_their_rows(board):
         np.testing.assert_array_equal(many.impulse[k], one.impulse)
 
 
-def test_what_is_refused(board):
+def test_what_is_refused(double, board):
     q, v = board.neutral(), np.array([0, 0, 1.0, 0, 0, 0])
     end, ball = Hit("board", (0.5, 0, 0), UP), rd.PointMass(1.0, (0, 0, 0))
     with pytest.raises(ImpactError, match="no two points of the hits of 'board'"):
@@ -159,8 +157,7 @@ def test_what_is_refused(board):
     with pytest.raises(ShapeError, match=r"hits\[1\] meets a body that an earlier one meets"):
         hits = [Hit("board", (x, 0, 0), UP, ball) for x in (0, 1)]
         board.simultaneous_impacts(q, -v, hits)
-    arm = bundled("double_pendulum")
     with pytest.raises(ImpactError, match="cannot give way"):
         along = Hit("lower", (0, 0, -1), UP, rd.PointMass(1.0, (0, 0, 5)))
         wall = Hit("upper", (0, 0, -1), (1, 0, 0))
-        arm.simultaneous_impacts([0, 0], [1, 0], [along, wall], controlled=["shoulder", "elbow"])
+        double.simultaneous_impacts([0, 0], [1, 0], [along, wall], controlled=["shoulder", "elbow"])

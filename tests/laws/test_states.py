@@ -8,7 +8,6 @@ from support.bundled import bundled
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import ShapeError
 
 KINDS = ["revolute", "spherical", "prismatic", "floating", "planar"]
 METHODS = {
@@ -108,7 +107,9 @@ def test_a_quaternion_of_no_direction_is_refused(robot, size):
         q[part] = [size, 0.0, 0.0, -size]
         for name, call in calls.items():
             for _ in range(3):  # also once the method is bound
-                with pytest.raises(ShapeError, match=f"quaternion x, y, z, w of joint '{joint}'"):
+                with pytest.raises(
+                    rd.ShapeError, match=f"quaternion x, y, z, w of joint '{joint}'"
+                ):
                     pytest.fail(f"{name}: {call(q)}")
 
 
@@ -128,7 +129,9 @@ def test_methods_refuse_what_is_not_finite(arm, name, value):
                 arguments = [x if key == which else given[key] for key in METHODS[name]]
                 own = "dv" if name == "integrate" and which == "v" else which
                 own = "tau" if name == "forward_dynamics" and which == "a" else own
-                with pytest.raises(ShapeError, match=rf"{own}\[3\] is {value} \(joint '.*'\)") as e:
+                with pytest.raises(
+                    rd.ShapeError, match=rf"{own}\[3\] is {value} \(joint '.*'\)"
+                ) as e:
                     method(*arguments)
                 assert e.value.name == own
                 shown = str(list(place[:-1]))
@@ -141,7 +144,7 @@ def test_out_is_no_way_around(arm):
     given = state(arm)
     out = np.zeros(arm.nv)
     arm.inverse_dynamics(**given, out=out)
-    with pytest.raises(ShapeError, match="v\\[0\\] is nan"):
+    with pytest.raises(rd.ShapeError, match="v\\[0\\] is nan"):
         arm.inverse_dynamics(given["q"], [np.nan] * 7, given["a"], out=out)
 
 
@@ -156,7 +159,7 @@ def test_wrenches_that_are_not_finite(arm):
     given = state(arm)
     wrench = np.array([0.0, 0.0, np.nan, 0.0, 0.0, 0.0])
     for _ in range(2):
-        with pytest.raises(ShapeError, match=r"\[2\] is nan") as error:
+        with pytest.raises(rd.ShapeError, match=r"\[2\] is nan") as error:
             arm.inverse_dynamics(**given, wrenches={arm.link_names[-1]: wrench})
         assert arm.link_names[-1] in str(error.value)
 
@@ -164,7 +167,7 @@ def test_wrenches_that_are_not_finite(arm):
 def test_differences_of_what_is_not_finite(arm):
     q = np.zeros((2, arm.nq))
     q[1, 2] = np.nan
-    with pytest.raises(ShapeError, match=r"q1\[2\] is nan .*in state \[1\]"):
+    with pytest.raises(rd.ShapeError, match=r"q1\[2\] is nan .*in state \[1\]"):
         arm.difference(np.zeros(arm.nq), q)
 
 
@@ -174,15 +177,15 @@ def test_results_that_overflow_are_refused(arm, calls):
     given = state(arm)
     q, fast = given["q"], given["v"] * 1e200
     for _ in range(calls):
-        with pytest.raises(ShapeError, match=r"kinetic_energy of .* in v overflow") as caught:
+        with pytest.raises(rd.ShapeError, match=r"kinetic_energy of .* in v overflow") as caught:
             arm.kinetic_energy(q, fast)
         assert caught.value.name == "v"
-        with pytest.raises(ShapeError, match=r"regressor of .* overflow"):
+        with pytest.raises(rd.ShapeError, match=r"regressor of .* overflow"):
             arm.regressor(q, fast, fast)
-        with pytest.raises(ShapeError, match=r"forward_dynamics of .*states 1 of the batch"):
+        with pytest.raises(rd.ShapeError, match=r"forward_dynamics of .*states 1 of the batch"):
             arm.forward_dynamics(q, np.stack([0.0 * fast, fast]), 0.0 * fast)
         single = q.astype("f4"), (given["v"] * 1e20).astype("f4")
-        with pytest.raises(ShapeError, match="overflow in single precision"):
+        with pytest.raises(rd.ShapeError, match="overflow in single precision"):
             arm.kinetic_energy(*single)
 
 
@@ -231,7 +234,7 @@ def test_no_method_returns_what_has_overflown(name, coordinates, size, large):
 def test_differences_that_overflow(arm):
     far = np.full(arm.nq, 1.5e308)
     if not arm.model.has_quaternions:
-        with pytest.raises(ShapeError, match=r"difference of .* is not finite"):
+        with pytest.raises(rd.ShapeError, match=r"difference of .* is not finite"):
             arm.difference(-far, far)
 
 
@@ -253,7 +256,7 @@ def test_a_map_without_a_derivative():
     joint = rd.Joint("slide", "map", "base", "block", map=rd.JointMap(1, slide))
     robot = rd.load(rd.Mechanism("edge", links, (joint,)), allow_unphysical=True)
     for _ in range(3):
-        with pytest.raises(ShapeError, match="mass_matrix of 'edge' is not finite: a joint map"):
+        with pytest.raises(rd.ShapeError, match="mass_matrix of 'edge' is not finite: a joint map"):
             robot.mass_matrix([-1.0])
 
 
@@ -271,6 +274,6 @@ def test_numbers_that_no_result_needs_are_refused_at_every_call():
             ):
                 for _ in range(2):
                     for given in (x, x[..., ::-1][..., ::-1], x.tolist()):
-                        with pytest.raises(ShapeError, match=r"q\[.*6\]"):
+                        with pytest.raises(rd.ShapeError, match=r"q\[.*6\]"):
                             ask(given)
                     ask(np.nan_to_num(x, posinf=0.0))

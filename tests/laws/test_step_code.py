@@ -11,12 +11,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from support.motions import circling, swing
+from support.motions import STATES, circling, same, swing
 from support.random_mechanisms import random_mechanism
 from support.textbook_steps import TextbookStep
 
 import robodyn as rd
-from robodyn.errors import SimulationError
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.loads.loads import Loads, functions_that_move
 from robodyn.simulation.step.compiled_motion import TABLED
@@ -29,7 +28,6 @@ pytestmark = [
     for kind in ("Limit", "Energy")
 ]
 
-STATES = ("t", "q", "v", "a", "tau")
 #: Seven steps and a part of one.
 SHORT = {"duration": 7.3e-3, "step": 1e-3}
 
@@ -55,14 +53,6 @@ def by_machine_code(run):
 
     with patched("step", refuse):
         return run()
-
-
-def same(found, expected):
-    """All samples are equal, bit for bit."""
-    for name in STATES:
-        x, y = (np.asarray(getattr(run, name)) for run in (found, expected))
-        assert x.shape == y.shape, name
-        np.testing.assert_array_equal(x, y, err_msg=name)
 
 
 def both(run):
@@ -224,8 +214,7 @@ def test_driven_and_locked_joints(chain, paths):
 
 
 @pytest.mark.parametrize("how", ["driven", "locked", "stabilised"])
-def test_driven_joints_of_linkages(how):
-    robot = rd.load("five_bar")
+def test_driven_joints_of_linkages(five_bar, how):
     options = {
         "driven": {"controlled": {"left_drive": lambda t: swing(t, 0.3)}},
         "locked": {"locked": ["left_drive"]},
@@ -234,7 +223,7 @@ def test_driven_joints_of_linkages(how):
             "stabilization": (30.0, 20.0),
         },
     }[how]
-    as_in_the_textbook(robot, alone_and_among_others(robot, **options), **options)
+    as_in_the_textbook(five_bar, alone_and_among_others(five_bar, **options), **options)
 
 
 @pytest.mark.parametrize("name", ["five_bar", "steering", "caster_table"])
@@ -250,17 +239,16 @@ def test_constant_wrenches(base):
     alone_and_among_others(robot, wrenches=wrenches, **options)
 
 
-def test_limits_that_are_enforced():
-    robot = rd.load("arm7")
-    bound = robot.effort_limits
+def test_limits_that_are_enforced(arm):
+    bound = arm.effort_limits
 
     def strong(t, q, v):
         return 3.0 * bound * np.cos(400.0 * t + np.arange(7.0)) + 0.0 * v
 
-    run = alone_and_among_others(robot, controller=strong, limits="enforce")
+    run = alone_and_among_others(arm, controller=strong, limits="enforce")
     np.testing.assert_array_equal(np.abs(run.tau).max(axis=0), bound)
     limits = rd.MotorLimits(0.5)
-    alone_and_among_others(robot, controller=strong, limits=limits)
+    alone_and_among_others(arm, controller=strong, limits=limits)
 
 
 # -- time -----------------------------------------------------------------------------------------
@@ -305,11 +293,10 @@ def test_more_steps_than_tables_hold(monkeypatch, rows, controller):
     assert len(run) == 1 + 50 // 5 + 1
 
 
-def test_more_steps_than_tables_hold_by_themselves():
-    robot = rd.load("double_pendulum")
+def test_more_steps_than_tables_hold_by_themselves(double):
     given = {"duration": 2.1005, "step": 1e-3, "integrator": "euler"}
     assert 2.1005 / 1e-3 > TABLED
-    both(lambda: rd.simulate(robot, controlled={"shoulder": swing}, every=10, **given))
+    both(lambda: rd.simulate(double, controlled={"shoulder": swing}, every=10, **given))
 
 
 # -- samples --------------------------------------------------------------------------------------
@@ -317,12 +304,11 @@ def test_more_steps_than_tables_hold_by_themselves():
 
 @pytest.mark.parametrize("every", [1, 2, 3, 7, 8, 100])
 @pytest.mark.parametrize("controller", [None, push])
-def test_every_so_many_steps(every, controller):
-    robot = rd.load("double_pendulum")
+def test_every_so_many_steps(double, every, controller):
     for steps in (20, 21, 22):
         given = {"duration": steps * 1e-3, "step": 1e-3}
-        all_of_them = rd.simulate(robot, controller, **given)
-        run = both(lambda given=given: rd.simulate(robot, controller, every=every, **given))
+        all_of_them = rd.simulate(double, controller, **given)
+        run = both(lambda given=given: rd.simulate(double, controller, every=every, **given))
         kept = sorted({*range(0, steps + 1, every), steps})
         for name in STATES:
             np.testing.assert_array_equal(getattr(run, name), getattr(all_of_them, name)[kept])
@@ -395,7 +381,7 @@ def test_any_number_of_motions_on_any_number_of_threads(name):
 
 
 def broken(run):
-    with pytest.raises(SimulationError) as caught:
+    with pytest.raises(rd.SimulationError) as caught:
         run()
     return caught.value
 
@@ -431,29 +417,25 @@ def breaks_down_alike(robot, bad, n=40, controller=None, **options):
 
 @pytest.mark.parametrize("bad", [0, 31, 32, 38])
 @pytest.mark.parametrize("controller", [None, push])
-def test_one_of_many_diverges(bad, controller):
-    robot = rd.load("arm7")
-    q, v = starts(robot, 40)
+def test_one_of_many_diverges(arm, bad, controller):
+    q, v = starts(arm, 40)
     wrenches = np.zeros((40, 6))
     wrenches[bad] = 3e5
     breaks_down_alike(
-        robot, bad, controller=controller, q0=q, v0=v, wrenches={"link7": wrenches},
+        arm, bad, controller=controller, q0=q, v0=v, wrenches={"link7": wrenches},
         duration=0.2, step=2e-3, integrator="euler",
     )  # fmt: skip
 
 
-def test_the_first_of_several_that_break_down_is_told():
+def test_the_first_of_several_that_break_down_is_told(arm):
     """In the order of time, not of motions or threads."""
-    robot = rd.load("arm7")
-    q, v = starts(robot, 70)
+    q, v = starts(arm, 70)
     wrenches = np.zeros((70, 6))
     wrenches[3], wrenches[40], wrenches[66] = 3e4, 3e5, 3e4
     given = {"duration": 0.2, "step": 2e-3, "integrator": "euler"}
     times = [
         broken(
-            lambda k=k: rd.simulate(
-                robot, q0=q[k], v0=v[k], wrenches={"link7": wrenches[k]}, **given
-            )
+            lambda k=k: rd.simulate(arm, q0=q[k], v0=v[k], wrenches={"link7": wrenches[k]}, **given)
         ).time
         for k in (3, 40, 66)
     ]
@@ -461,7 +443,7 @@ def test_the_first_of_several_that_break_down_is_told():
     for threads in (1, 2):
         with on_threads(threads):
             error = broken(
-                lambda: rd.rollout(robot, None, q, v, wrenches={"link7": wrenches}, **given)
+                lambda: rd.rollout(arm, None, q, v, wrenches={"link7": wrenches}, **given)
             )
         assert error.time == times[1]
 
@@ -480,6 +462,7 @@ def test_loops_of_one_of_many_cannot_close(bad, gains, speed):
     assert "come apart" in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [False, True])
 def test_loops_are_closed_until_they_come_apart(many):
     """Also by steps of which machine code gives no corrections.
@@ -491,7 +474,7 @@ def test_loops_are_closed_until_they_come_apart(many):
     speeds = rng.normal(size=(12, robot.nv))[6:] * np.logspace(-1, 2, 6)[:, None]
     v = np.array([robot.consistent_velocity(q, x) for x in speeds])
     given = {"duration": 0.05, "integrator": "semi_implicit", "limits": "ignore"}
-    with pytest.raises(SimulationError) as raised:
+    with pytest.raises(rd.SimulationError) as raised:
         if many:
             rd.rollout(robot, None, np.tile(q, (6, 1)), v, **given)
         else:

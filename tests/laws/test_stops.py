@@ -7,7 +7,6 @@ import pytest
 from support.motions import limited
 
 import robodyn as rd
-from robodyn.errors import SettingsError, ShapeError
 from robodyn.impacts.complementarity import complementary
 
 G = 9.81
@@ -340,7 +339,7 @@ def test_a_moving_base_pushes_a_joint_into_its_stop():
 
 
 def test_a_start_beyond_a_stop_is_refused_unless_rounding_makes_it_so():
-    with pytest.raises(ShapeError, match=r"'z0' .* starts at -0.1, beyond its lower stop at 0"):
+    with pytest.raises(rd.ShapeError, match=r"'z0' .* starts at -0.1, beyond its lower stop at 0"):
         rd.simulate(falling(), q0=[-0.1], stops=rd.RigidStops())
     run = rd.simulate(falling(), q0=[-1e-12], duration=0.01, stops=rd.RigidStops())
     assert np.abs(run.q).max() < 1e-9
@@ -407,7 +406,9 @@ def test_rebounds_without_end_come_to_rest_though_nothing_pushes_at_the_stop():
 
 
 def test_a_method_that_cannot_hold_joints_is_refused_with_stops():
-    with pytest.raises(SettingsError, match=r"rigid stops hold .* 'variational' .*CompliantStops"):
+    with pytest.raises(
+        rd.SettingsError, match=r"rigid stops hold .* 'variational' .*CompliantStops"
+    ):
         rd.simulate(falling(), q0=[1.0], integrator="variational", stops=rd.RigidStops())
 
 

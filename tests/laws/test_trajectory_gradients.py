@@ -194,22 +194,21 @@ def test_gradient_by_motors_and_friction(case, integrator):
     assert wide.P.shape == (2 * robot.nv, len(names))
 
 
-def test_gradient_of_a_motion_under_its_controller():
-    robot = bundled("double_pendulum")
+def test_gradient_of_a_motion_under_its_controller(double):
     rng = np.random.default_rng(2)
-    q, v = start(robot, rng)
-    controller = JointPD(robot, PointToPoint(q, q + 0.3, 0.3), 50.0, 5.0)
+    q, v = start(double, rng)
+    controller = JointPD(double, PointToPoint(q, q + 0.3, 0.3), 50.0, 5.0)
 
     def motion(q, v):
         return rd.simulate(
-            robot, controller, q0=q, v0=v, duration=0.3, step=STEP, limits="ignore"
+            double, controller, q0=q, v0=v, duration=0.3, step=STEP, limits="ignore"
         )  # fmt: skip
 
     run = motion(q, v)
-    cost = Cost(robot, len(run), rng)
+    cost = Cost(double, len(run), rng)
     gradient = rd.trajectory_gradient(run, **cost.slopes(run), controller=controller)
     blind = rd.trajectory_gradient(run, **cost.slopes(run))
-    dq, dv = rng.normal(size=(2, robot.nv))
+    dq, dv = rng.normal(size=(2, double.nv))
     h = 1e-6
     wanted = cost(motion(q + h * dq, v + h * dv)) - cost(motion(q - h * dq, v - h * dv))
     size = np.abs(gradient.q0).sum() + np.abs(gradient.v0).sum()
@@ -281,20 +280,19 @@ def refused(match, run, **options):
         rd.trajectory_gradient(run, **options)
 
 
-def test_what_is_no_chain_of_these_steps_is_refused():
-    robot = bundled("double_pendulum")
-    run = rd.simulate(robot, q0=[0.3, 0.2], duration=0.1, step=STEP)
+def test_what_is_no_chain_of_these_steps_is_refused(double):
+    run = rd.simulate(double, q0=[0.3, 0.2], duration=0.1, step=STEP)
     refused("a step by 'euler' from sample", run, integrator="euler")
     refused("simulate with one of euler", run, integrator="adaptive")
     refused("away from the next sample", run[::2])
     refused("does not know its robot", dataclasses.replace(run, robot=None))
-    locked = rd.simulate(robot, q0=[0.3, 0.2], duration=0.1, step=STEP, locked=["elbow"])
+    locked = rd.simulate(double, q0=[0.3, 0.2], duration=0.1, step=STEP, locked=["elbow"])
     refused("driven along paths or locked", locked)
-    other = JointPD(robot, PointToPoint([0.0, 0.0], [1.0, 1.0], 1.0), 5.0, 1.0)
+    other = JointPD(double, PointToPoint([0.0, 0.0], [1.0, 1.0], 1.0), 5.0, 1.0)
     refused("not those of the controller", run, controller=other)
     refused("does not say that it is symbolic", run, controller=lambda t, q, v: 0.0 * v)
     with pytest.raises(rd.ShapeError, match="each speed at each sample"):
         rd.trajectory_gradient(run, q=np.zeros((3, 2)))
     with pytest.raises(rd.ShapeError, match="has a fixed base; load it with base='moving'"):
         base = rd.BasePath.from_function(heaving)
-        rd.step_derivatives(robot, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], base=base)
+        rd.step_derivatives(double, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], base=base)

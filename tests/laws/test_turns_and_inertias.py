@@ -9,7 +9,6 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
-from robodyn.errors import InertiaError
 
 X, Y, Z = (tuple(x) for x in np.eye(3))
 
@@ -162,7 +161,7 @@ def test_o8_what_bodies_can_be():
         S = points.T @ points
         parameters(Inertia.from_matrix(4.0, np.zeros(3), np.trace(S) * np.eye(3) - S))
     R = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))[0]
-    with pytest.raises(InertiaError):
+    with pytest.raises(rd.InertiaError):
         parameters(Inertia.from_matrix(1.0, np.zeros(3), R @ np.diag([1.0, 1.0, 2.1]) @ R.T))
 
 
@@ -176,5 +175,5 @@ def test_o9_a_disc_that_is_as_thin_as_can_be():
     found = parameters(Inertia.from_matrix(1.0, np.zeros(3), J))
     assert found[4] == pytest.approx(2.0 * abs(found[8]), rel=1e-12)
     J[0, 0] *= 1.0 - 1e-3
-    with pytest.raises(InertiaError):
+    with pytest.raises(rd.InertiaError):
         parameters(Inertia.from_matrix(1.0, np.zeros(3), J))

@@ -5,7 +5,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.description import Coupling, Inertia, Joint, Link, Mechanism, Mimic, Pose
-from robodyn.errors import UndeterminedWrenchError
 
 M, R, J = 3.0, 0.1, 0.02
 
@@ -39,12 +38,14 @@ def test_joints_that_the_force_of_a_constraint_may_reach_are_refused_by_name():
     assert list(wrenches) == ["antenna", "base"]
     for joint in ("x", "axle"):
         for mapping in (wrenches, wrenches.motor, wrenches.bearing, wrenches.in_frame("world")):
-            with pytest.raises(UndeterminedWrenchError, match=f"{joint!r} .*'roll' ties") as caught:
+            with pytest.raises(
+                rd.UndeterminedWrenchError, match=f"{joint!r} .*'roll' ties"
+            ) as caught:
                 mapping[joint]
             assert (caught.value.joint, caught.value.constraints) == (joint, ("roll",))
-        with pytest.raises(UndeterminedWrenchError):
+        with pytest.raises(rd.UndeterminedWrenchError):
             robot.joint_wrenches(*pushed(robot), joints=[joint])
-        with pytest.raises(UndeterminedWrenchError):
+        with pytest.raises(rd.UndeterminedWrenchError):
             robot.function("joint_wrenches", joints=(joint,))
 
 
@@ -112,7 +113,7 @@ def test_the_wheel_of_a_long_coupling_is_refused(name):
     robot = rd.load(Mechanism("gears", links, joints, couplings=(gears,)))
     wrenches = robot.joint_wrenches(*robot_state(robot))
     assert list(wrenches) == ["j3", "base"]
-    with pytest.raises(UndeterminedWrenchError, match="'gears'"):
+    with pytest.raises(rd.UndeterminedWrenchError, match="'gears'"):
         wrenches[name]
 
 

@@ -15,7 +15,6 @@ from robodyn.controllers import (
     PointToPoint,
     Sampled,
 )
-from robodyn.errors import ActuationError, SettingsError, TopologyError, UrdfError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
 MOTOR = rd.Motor(CONSTANT, RESISTANCE, inductance=INDUCTANCE, voltage=24.0)
@@ -214,7 +213,7 @@ def test_parameters_of_a_copy():
     alike(other.passive_forces([0, 0], [0, 1.0])[1], -0.8)
     (motor,) = dict(other.mechanism.actuators).values()
     assert (motor.motor.inductance, motor.motor.resistance) == (5e-3, 0.8)
-    with pytest.raises(SettingsError, match="no dry friction"):
+    with pytest.raises(rd.SettingsError, match="no dry friction"):
         robot.with_(parameters={"axle_winding.friction": 0.1})
 
 
@@ -240,19 +239,19 @@ def test_without_passive_forces_there_is_no_winding():
     ],
 )
 def test_motors_that_cannot_be(drive, words):
-    with pytest.raises(ActuationError, match=words):
+    with pytest.raises(rd.ActuationError, match=words):
         rd.load("double_pendulum", actuators={"elbow": drive})
 
 
 def test_places_where_none_can_be(tmp_path):
     drive = rd.Actuator(20.0, motor=MOTOR, command="voltage")
     wrist = rd.Transmission.differential("wrist", ["pan", "tilt"])
-    with pytest.raises(ActuationError, match="'wrist'"):
+    with pytest.raises(rd.ActuationError, match="'wrist'"):
         rd.load("pan_tilt", actuators={"pan": drive}, transmissions=[wrist])
     links = rd.Link("base"), rd.Link("axle_winding", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0))
     joint = rd.Joint("axle", "continuous", parent="base", child="axle_winding")
     mechanism = rd.Mechanism("wheel", links, (joint,), actuators=(("axle", drive),))
-    with pytest.raises(TopologyError, match="'axle_winding' is taken"):
+    with pytest.raises(rd.TopologyError, match="'axle_winding' is taken"):
         rd.load(mechanism)
     robot = rd.load("double_pendulum", actuators={"elbow": drive})
     rd.convert(robot, tmp_path / "arm.urdf")
@@ -260,7 +259,7 @@ def test_places_where_none_can_be(tmp_path):
     assert again.mechanism.actuators == robot.mechanism.actuators
     text = (tmp_path / "arm.urdf").read_text()
     (tmp_path / "arm.urdf").write_text(text.replace('command="voltage"', 'command="volts"'))
-    with pytest.raises(UrdfError, match="volts"):
+    with pytest.raises(rd.UrdfError, match="volts"):
         rd.load(tmp_path / "arm.urdf")
 
 

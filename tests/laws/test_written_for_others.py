@@ -28,8 +28,7 @@ close = close_within(1e-10, least=1e-3)
 
 
 def loaded(source, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         return rd.load(source, passive=False, allow_unphysical=True, rigid=True, **options)
 
 
@@ -99,8 +98,7 @@ def test_public_robots_are_to_pinocchio_as_before(tmp_path):
     compared = 0
     for k, (name, path) in enumerate(FILES.items()):
         before = read_by_pinocchio(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+        with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
             mechanism, problems, _ = urdf.parse(path.read_text(errors="ignore"), str(path))
         if before is None or problems:
             continue

@@ -31,8 +31,7 @@ def written(robot, folder, name="robot.xml"):
 
 
 def loaded(source, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         return rd.load(source, **options)
 
 

@@ -21,8 +21,7 @@ QUICK = ("four_bar", "crank_slider", "scara", "satellite")
 
 
 def loaded(source, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         return rd.load(source, **options)
 
 

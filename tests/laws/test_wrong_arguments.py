@@ -6,8 +6,6 @@ text, a date, an object of another kind, a name that nothing has, and ``None`` w
 optional. A parameter without a row in ``argument_table`` fails here.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import replace

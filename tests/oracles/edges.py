@@ -1,7 +1,5 @@
 """Joints as edges between links: those of a spanning tree, and those that close loops."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ is a product of factors; each factor is a pose ``X`` whose body twist ``V = S v`
 so ``dX/dt = X hat(V)``, and everything else is the product rule.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ the least singular values beyond that are none. So a linkage written with few di
 as the one that is meant, too, and the difference says how much the digits matter.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mass and motion of one free link, in world axes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

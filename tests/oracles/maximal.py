@@ -14,8 +14,6 @@ poses and turns are found here once more. Conventions are those of
 ``docs/reference/conventions.md``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ seen as they are, where those of the whole system are about their squares. So th
 knows near a singular posture what that one no longer tells from zero.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

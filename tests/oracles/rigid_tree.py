@@ -4,8 +4,6 @@ Links that fixed joints hold are one body with the link they are fixed to, so th
 the ground has a joint with freedoms and a mass. Of robodyn only the description is read.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

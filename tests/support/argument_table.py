@@ -4,8 +4,6 @@ A new parameter needs a row: ``"name"`` for all functions that have a parameter 
 ``"function.name"`` for one of them.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

@@ -30,14 +30,6 @@ def problem(rng, nc, nv, rank, **kwargs):
     return M, rng.normal(size=nv) * size, K, -K @ (rng.normal(size=nv) / size)
 
 
-def dense(M, force, K, k):
-    """Accelerations and least multipliers of the whole system, by numpy's least squares."""
-    nc, nv = K.shape
-    whole = np.block([[M, -K.T], [K, np.zeros((nc, nc))]])
-    x = np.linalg.lstsq(whole, np.concatenate([force, -k]), rcond=1e-12)[0]
-    return x[:nv], x[nv:]
-
-
 def derivative(function, x):
     """Jacobian of a function of an array, by complex step."""
     columns = [function(x + 1e-30j * e).imag / 1e-30 for e in np.eye(len(x))]

@@ -3,8 +3,6 @@
 It ends with exit code 0 if all threads got the numbers that a single thread gets.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 

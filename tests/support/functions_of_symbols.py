@@ -1,7 +1,5 @@
 """Functions of two symbols, and the same of numpy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

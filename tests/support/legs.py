@@ -5,8 +5,6 @@ is often a hinge and a weld. Rods have universal and ball joints, as such or as 
 point. At zero position the loops of some stand open, as drawings of legs do.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

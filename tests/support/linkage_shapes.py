@@ -5,8 +5,6 @@ says nothing of trees, cuts, frames and files. Its mobility is known by construc
 the plane, on the sphere or in space, or from the literature (Bennett, Sarrus, Bricard).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ half turn away from the next, so that each file holds angles which are rounded w
       A ---------- D
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Functions of Modelica, read by a parser of the language and computed from what it reads."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

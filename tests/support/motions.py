@@ -45,3 +45,17 @@ def limited(name, limits, **options):
     )
     mechanism = dataclasses.replace(robot.mechanism, joints=joints)
     return rd.Robot(mechanism, robot.model.settings)
+
+
+#: What a motion is, sample by sample.
+STATES = ("t", "q", "v", "a", "tau")
+
+
+def same(found, expected, names=STATES, tolerance=0.0):
+    """Samples, and what controllers remember, are equal: bit for bit, or to a tolerance."""
+    memories = found.controller_state, expected.controller_state
+    assert list(memories[0]) == list(memories[1])
+    pairs = {name: (getattr(found, name), getattr(expected, name)) for name in names}
+    for name, (x, y) in (pairs | {x: tuple(m[x] for m in memories) for x in memories[0]}).items():
+        assert np.shape(x) == np.shape(y), name
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=name)

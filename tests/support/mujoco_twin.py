@@ -97,6 +97,14 @@ class Twin:
         return self.data.qfrc_bias - self.data.qfrc_passive
 
     @property
+    def motor_moments(self) -> np.ndarray:
+        """By how much each actuator acts on each speed, shape (actuators, nv of MuJoCo)."""
+        moment, data = np.zeros((self.model.nu, self.model.nv)), self.data
+        sparse = data.moment_rownnz, data.moment_rowadr, data.moment_colind
+        mujoco.mju_sparse2dense(moment, data.actuator_moment.ravel(), *sparse)
+        return moment
+
+    @property
     def equality_rows(self) -> np.ndarray:
         """Jacobian of the equality constraints, shape (rows, nv of MuJoCo)."""
         J = self.data.efc_J.reshape(-1, self.model.nv)[: self.data.nefc]

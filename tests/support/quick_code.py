@@ -5,8 +5,6 @@ alone. LLVM makes it in less than half the time, and its results are those of th
 bit (`tests/unit/codegen/test_compilation.py`). Its cache is its own, as both have the same keys.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

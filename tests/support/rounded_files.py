@@ -4,13 +4,13 @@ Only what says where joints are is rounded: places, turns and axes. Masses and i
 digits, as they change accelerations by their own digits, and what moves not at all.
 """
 
-from __future__ import annotations
-
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 from oracles.described import inertia_matrix, pose_from
 from oracles.joint_motion import origin
+from scipy.spatial.transform import Rotation
 
 #: Names of notations -> how loops are written, and which kinds may close them.
 NOTATIONS = {
@@ -137,18 +137,17 @@ def _axes(joint, digits):
     return text
 
 
+#: Of an inertia tensor: name, row and column.
+ENTRIES = [
+    (f"i{a}{b}", "xyz".index(a), "xyz".index(b))
+    for a, b in itertools.combinations_with_replacement("xyz", 2)
+]
+
+
 def _inertial(body):
     n = " ".join(f"{x:.12g}" for x in body.origin.xyz)
     J = inertia_matrix(body)
-    entries = (
-        ("ixx", 0, 0),
-        ("ixy", 0, 1),
-        ("ixz", 0, 2),
-        ("iyy", 1, 1),
-        ("iyz", 1, 2),
-        ("izz", 2, 2),
-    )
-    tensor = " ".join(f'{name}="{J[i, j]:.12g}"' for name, i, j in entries)
+    tensor = " ".join(f'{name}="{J[i, j]:.12g}"' for name, i, j in ENTRIES)
     return (
         f'<inertial><origin xyz="{n}"/><mass value="{body.mass:.12g}"/>'
         f"<inertia {tensor}/></inertial>"
@@ -200,15 +199,7 @@ def _sdf_joint(joint, parent, child, pose, digits):
 
 def _sdf_body(body):
     J = inertia_matrix(body)
-    entries = (
-        ("ixx", 0, 0),
-        ("ixy", 0, 1),
-        ("ixz", 0, 2),
-        ("iyy", 1, 1),
-        ("iyz", 1, 2),
-        ("izz", 2, 2),
-    )
-    tensor = "".join(f"<{name}>{J[i, j]:.12g}</{name}>" for name, i, j in entries)
+    tensor = "".join(f"<{name}>{J[i, j]:.12g}</{name}>" for name, i, j in ENTRIES)
     at = " ".join(f"{x:.12g}" for x in body.origin.xyz)
     return (
         f"<inertial><pose>{at} 0 0 0</pose><mass>{body.mass:.12g}</mass>"
@@ -279,39 +270,8 @@ def _mjcf_loop(loop, points, equalities, digits, sites):
 
 def _quat(pose):
     """As w x y z."""
-    R = origin(pose)[:3, :3]
-    _, V = np.linalg.eigh(
-        np.array(
-            [
-                [
-                    R[0, 0] + R[1, 1] + R[2, 2],
-                    R[2, 1] - R[1, 2],
-                    R[0, 2] - R[2, 0],
-                    R[1, 0] - R[0, 1],
-                ],
-                [
-                    R[2, 1] - R[1, 2],
-                    R[0, 0] - R[1, 1] - R[2, 2],
-                    R[0, 1] + R[1, 0],
-                    R[0, 2] + R[2, 0],
-                ],
-                [
-                    R[0, 2] - R[2, 0],
-                    R[0, 1] + R[1, 0],
-                    R[1, 1] - R[0, 0] - R[2, 2],
-                    R[1, 2] + R[2, 1],
-                ],
-                [
-                    R[1, 0] - R[0, 1],
-                    R[0, 2] + R[2, 0],
-                    R[1, 2] + R[2, 1],
-                    R[2, 2] - R[0, 0] - R[1, 1],
-                ],
-            ]
-        )
-    )
-    q = V[:, -1]
-    return q if q[0] >= 0 else -q
+    x, y, z, w = Rotation.from_matrix(origin(pose)[:3, :3]).as_quat()
+    return np.array([w, x, y, z]) * (1.0 if w >= 0.0 else -1.0)
 
 
 def _mjcf_body(body):

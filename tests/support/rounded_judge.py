@@ -6,8 +6,6 @@ How much the digits may change a number is found with the same oracle from geome
 changed at random by a millionth.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import warnings
@@ -278,8 +276,7 @@ class _Loaded:
 def _load(text, base, **options):
     """The robot with what was said until its mobility was known."""
     found = _Loaded()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             if text.startswith("<mujoco"):  # says itself that it floats
                 options = {"gravity": GRAVITY, **options}
@@ -468,8 +465,7 @@ class Judge:
         self._neutral(wrong)
         state = self._state(wrong)
         if state is not None and not wrong and self.case.deep:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with warnings.catch_warnings(action="ignore"):
                 self._deep(wrong, *state)
         return wrong
 

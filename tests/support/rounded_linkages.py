@@ -6,8 +6,6 @@ joints, or by a weld through a link. The description is exact to the last digit 
 `support.rounded_files` writes it with fewer.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 

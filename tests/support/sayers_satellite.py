@@ -16,16 +16,3 @@ def satellite(*left_out, **options):
     joints = tuple(joint for joint in mechanism.joints if joint.child not in left_out)
     kept = dataclasses.replace(mechanism, links=links, joints=joints)
     return rd.load(kept, base="floating", gravity=(0.0, 0.0, 0.0), **options)
-
-
-def without_lumping(robot):
-    """What `robodyn.equations.catalogue.trace` takes of a robot, each body with its own inertia."""
-    setup = robot.model.setup
-    bodies = tuple(dataclasses.replace(body, lumped=body.inertia) for body in setup.model)
-    model = dataclasses.replace(
-        setup.model,
-        bodies=bodies,
-        lumped_armature=setup.model.armature,
-        lumped_rotors=setup.model.rotors,
-    )
-    return dataclasses.replace(setup, model=model)

@@ -1,7 +1,5 @@
 """What is wrong in the place of a good value, by the kind of what a parameter takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 ``cell_description`` includes the arm from the other package, twice, with prefixes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -35,16 +35,15 @@ def test_all_frames_are_each_frame(shape, base, choice):
     np.testing.assert_allclose(J, np.stack(each, -3), rtol=1e-12, atol=1e-13)
 
 
-def test_some_frames_in_the_order_given():
-    robot = rd.load("arm7")
-    names = [robot.frame_names[5], robot.frame_names[2]]
-    q = robot.random(0)
-    X = robot.frame_poses(q, names)
+def test_some_frames_in_the_order_given(arm):
+    names = [arm.frame_names[5], arm.frame_names[2]]
+    q = arm.random(0)
+    X = arm.frame_poses(q, names)
     assert X.shape == (2, 4, 4)
     for x, name in zip(X, names, strict=True):
-        np.testing.assert_allclose(x, robot.frame_pose(q, name), rtol=1e-13, atol=1e-14)
-    np.testing.assert_array_equal(robot.frame_poses(q, tuple(names)), X)
-    np.testing.assert_array_equal(robot.frame_poses(q, names[0]), X[:1])
+        np.testing.assert_allclose(x, arm.frame_pose(q, name), rtol=1e-13, atol=1e-14)
+    np.testing.assert_array_equal(arm.frame_poses(q, tuple(names)), X)
+    np.testing.assert_array_equal(arm.frame_poses(q, names[0]), X[:1])
     out = np.empty((2, 4, 4))
-    assert robot.frame_poses(q, names, out=out) is out
+    assert arm.frame_poses(q, names, out=out) is out
     np.testing.assert_array_equal(out, X)

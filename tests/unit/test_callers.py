@@ -66,8 +66,7 @@ def compare():
     ],
 )
 def test_a_warning_stands_at_the_line_of_the_call(call, category):
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as heard:
         call()
     (warning,) = (one for one in heard if one.category is category)
     assert (warning.filename, warning.lineno) == (__file__, call.__code__.co_firstlineno + 1)
@@ -78,8 +77,7 @@ def test_a_call_out_of_a_callback_stands_in_the_callback():
         load()
         return 0.0 * v
 
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as heard:
         robot = rd.load(FALLING.format(""))
         rd.simulate(robot, controller, q0=[0.0], v0=[0.0], duration=0.01, step=0.01)
     assert {one.lineno for one in heard} == {load.__code__.co_firstlineno + 1}

@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import FileError, MissingFileError, UrdfError
+from robodyn.errors import FileError, MissingFileError
 from robodyn.ros.bag import read_bag
 
 ARM = "puma560"
@@ -19,14 +19,16 @@ ARM = "puma560"
 def test_a_pointer_of_git_lfs(tmp_path):
     pointer = tmp_path / "arm.urdf"
     pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1f\nsize 12\n")
-    with pytest.raises(UrdfError, match="is a pointer to a file in Git LFS: fetch it by git lfs"):
+    with pytest.raises(
+        rd.UrdfError, match="is a pointer to a file in Git LFS: fetch it by git lfs"
+    ):
         rd.load(pointer)
 
 
 def test_yaml_where_a_urdf_is_expected(tmp_path):
     misnamed = tmp_path / "arm.urdf"
     misnamed.write_text('{"links": []}')
-    with pytest.raises(UrdfError, match="is YAML, or JSON, where a URDF is expected"):
+    with pytest.raises(rd.UrdfError, match="is YAML, or JSON, where a URDF is expected"):
         rd.load(misnamed)
 
 
@@ -35,7 +37,7 @@ def test_encodings_that_are_none(name):
     data = f'<?xml version="1.0" encoding="{name}"?><robot name="r"/>'.encode()
     # Python 3.13 takes the file for bad punycode, older ones say that punycode is no code of files
     said = f"(unknown encoding '{name}'|is not {name} text: .*); save it as UTF-8"
-    with pytest.raises(UrdfError, match=said):
+    with pytest.raises(rd.UrdfError, match=said):
         rd.load(data)
 
 
@@ -51,7 +53,7 @@ def test_pipes_are_not_waited_for(tmp_path, name):
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")
 def test_devices_are_not_read():
-    with pytest.raises(UrdfError, match="is a pipe or a device"):
+    with pytest.raises(rd.UrdfError, match="is a pipe or a device"):
         rd.load("/dev/zero")
 
 
@@ -70,14 +72,14 @@ def test_numbers_that_overflow_are_refused(inner, words):
         '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute">'
         f'<parent link="a"/><child link="b"/>{inner}</joint></robot>'
     )
-    with pytest.raises(UrdfError, match=words):
+    with pytest.raises(rd.UrdfError, match=words):
         rd.load(text)
 
 
 def test_descriptions_with_numbers_that_overflow_are_refused():
     joint = rd.Joint("j", "revolute", "a", "b", limits=rd.Limits(-1e308, 1e308))
     links = (rd.Link("a"), rd.Link("b", rd.Inertia(1.0, ixx=1.0, iyy=1.0, izz=1.0)))
-    with pytest.raises(UrdfError, match="the limit lower is -1e\\+308, expected a number up to"):
+    with pytest.raises(rd.UrdfError, match="the limit lower is -1e\\+308, expected a number up to"):
         rd.load(rd.Mechanism("m", links, (joint,)))
 
 

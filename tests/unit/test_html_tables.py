@@ -73,11 +73,10 @@ def test_names_of_joints_are_escaped():
     assert ["<b>"] == [row[0] for row in cells(rd.load(text)) if "<" in row[0]]
 
 
-def test_a_motion_lists_what_its_joints_do():
-    robot = rd.load("four_bar")
-    run = rd.simulate(robot, duration=0.2, step=1e-2)
+def test_a_motion_lists_what_its_joints_do(four_bar):
+    run = rd.simulate(four_bar, duration=0.2, step=1e-2)
     assert "loops closed" in run._repr_html_()
-    for row, k in zip(cells(run)[1:], range(robot.nv), strict=True):
+    for row, k in zip(cells(run)[1:], range(four_bar.nv), strict=True):
         numbers = [float(text.split()[0]) for text in row[2:]]
         known = [
             run.q[:, k].min(),
@@ -101,13 +100,12 @@ def test_orientations_have_no_range_and_several_motions_share_one():
     assert rows[0][3] == f"{runs.q[..., 0].max():.4g} m" and rows[3][2:4] == ["", ""]
 
 
-def test_results_show_the_table_that_they_print():
-    robot = rd.load("double_pendulum")
+def test_results_show_the_table_that_they_print(double):
     goal = PointToPoint(np.zeros(2), np.ones(2), 0.2)
-    law = ComputedTorque(robot, goal)
+    law = ComputedTorque(double, goal)
     options = {"duration": 0.2, "step": 1e-2}
-    compared = rd.compare(robot, {"<soft>": law}, reference=goal, **options)
-    run = rd.simulate(robot, law, **options)
+    compared = rd.compare(double, {"<soft>": law}, reference=goal, **options)
+    run = rd.simulate(double, law, **options)
     for result in (compared, run.sizing()):
         for shown, printed in zip(cells(result), str(result).splitlines(), strict=False):
             assert " ".join(shown).split() == printed.split()

@@ -45,8 +45,7 @@ def test_a_word_that_there_is_not_is_refused_with_those_that_there_are():
         robot.frame_jacobian([0.0, 0.0], "camera", axes=3)
 
 
-def test_functions_have_as_many_outputs_as_their_types_say():
-    robot = rd.load("four_bar")
+def test_functions_have_as_many_outputs_as_their_types_say(four_bar):
     told = {**dict.fromkeys(get_args(literals.ArrayFunction), True)}
     told |= dict.fromkeys(get_args(literals.TupleFunction), False)
     assert not told.keys() - QUANTITIES.keys()
@@ -55,7 +54,7 @@ def test_functions_have_as_many_outputs_as_their_types_say():
     others = {"measure", "check_state", "mobility", "ground_contacts", "loop_gaps"}
     assert public - told.keys() == others
     for name, single in told.items():
-        of = rd.load("pan_tilt") if QUANTITIES[name].closed is OnLoops.REFUSED else robot
+        of = rd.load("pan_tilt") if QUANTITIES[name].closed is OnLoops.REFUSED else four_bar
         frame = {"frame": of.link_names[-1]} if "frame" in QUANTITIES[name].options else {}
         count = len(of.function(name, **frame).outputs)
         assert count == 1 if single else count > 1, name

@@ -10,11 +10,10 @@ import robodyn as rd
 
 
 @pytest.mark.parametrize("taken", [1.0, 2.0])
-def test_a_payload_that_leaves_no_mass(taken):
-    robot = rd.load("puma560")
-    (mass,) = (l.inertia.mass for l in robot.mechanism.links if l.name == "link6")
+def test_a_payload_that_leaves_no_mass(puma, taken):
+    (mass,) = (l.inertia.mass for l in puma.mechanism.links if l.name == "link6")
     with pytest.raises(rd.RobodynError, match="leaves the link"):
-        robot.with_(payload={"link6": rd.Inertia(-taken * mass)})
+        puma.with_(payload={"link6": rd.Inertia(-taken * mass)})
 
 
 @pytest.mark.parametrize(
@@ -33,10 +32,9 @@ def test_a_payload_without_mass_turns_with_its_link():
     assert on_flange[5, 5] - robot.mass_matrix(q)[5, 5] == pytest.approx(0.1)
 
 
-def test_one_actuated_joint_of_a_tree():
-    robot = rd.load("puma560")
+def test_one_actuated_joint_of_a_tree(puma):
     with pytest.raises(rd.RobodynError, match="joints joint2, joint3"):
-        robot.inverse_dynamics(*np.zeros((3, 6)), actuated="joint1")
+        puma.inverse_dynamics(*np.zeros((3, 6)), actuated="joint1")
 
 
 def test_derivative_with_respect_to_something_else():
@@ -44,13 +42,12 @@ def test_derivative_with_respect_to_something_else():
         rd.load("arm7").function("inverse_dynamics").jacobian("x")
 
 
-def test_the_name_of_one_motor():
-    robot = rd.load("four_bar")
-    q, v = robot.neutral(), np.zeros(3)
-    a = robot.consistent_acceleration(q, v, [1.0, 0.0, 0.0])
-    tau = robot.inverse_dynamics(q, v, a, actuated="rocker_pivot")
+def test_the_name_of_one_motor(four_bar):
+    q, v = four_bar.neutral(), np.zeros(3)
+    a = four_bar.consistent_acceleration(q, v, [1.0, 0.0, 0.0])
+    tau = four_bar.inverse_dynamics(q, v, a, actuated="rocker_pivot")
     assert tau[0] == tau[1] == 0.0
-    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-9)
+    np.testing.assert_allclose(four_bar.forward_dynamics(q, v, tau), a, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", [
@@ -61,11 +58,10 @@ def test_the_name_of_one_motor():
     lambda r, q, v, x: r.closed_state(q, x),
     lambda r, q, v, x: r.integrate(q, x),
 ])  # fmt: skip
-def test_states_of_linkages_that_are_not_as_many(method):
-    robot = rd.load("five_bar")
+def test_states_of_linkages_that_are_not_as_many(five_bar, method):
     q, v = np.zeros((3, 4)), np.zeros((3, 4))
     with pytest.raises(rd.ShapeError, match="leading axes"):
-        method(robot, q, v, np.zeros((2, 4)))
+        method(five_bar, q, v, np.zeros((2, 4)))
 
 
 @pytest.mark.parametrize("name", ["_signature", "table", "name", "program", "_double", "anything"])
@@ -112,14 +108,13 @@ def test_values_of_a_loop(given, words):
         rd.load("double_pendulum", loops=[loop])
 
 
-def test_what_an_argument_takes_is_said_whatever_was_given():
-    robot = rd.load("double_pendulum")
+def test_what_an_argument_takes_is_said_whatever_was_given(double):
     words = "expected a mapping by name: {name: value} or an array of real numbers$"
     for given in (["elbow"], {"elbow"}, [None, 1.0]):
         with pytest.raises(rd.ShapeError, match=words):
-            robot.hybrid_dynamics(np.zeros(2), np.zeros(2), controlled=given)
+            double.hybrid_dynamics(np.zeros(2), np.zeros(2), controlled=given)
     with pytest.raises(rd.ShapeError, match=r"gravity is 1, expected 3 numbers$"):
-        robot.with_(gravity=1)
+        double.with_(gravity=1)
 
 
 def test_a_time_given_to_a_method():

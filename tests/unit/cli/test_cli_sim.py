@@ -87,14 +87,13 @@ def test_as_a_process(name, tmp_path):
     assert len(loaded(tmp_path / "out" / f"{name}.csv", rd.load(name))) == 301
 
 
-def test_it_is_what_the_library_does(sim):
+def test_it_is_what_the_library_does(double, sim):
     """Options say what `robodyn.simulate` is told."""
-    robot = rd.load("double_pendulum")
     options = ["--controller", "none", "--start", "shoulder=0.3", "--speed", "elbow=-2"]
     options += ["--integrator", "heun", "--step", "0.002", "--every", "3", "--npz", "a.npz"]
     options += ["--wrench", "lower=1,2,3", "--payload", "lower=0.5,0,0,-0.7"]
     assert sim("double_pendulum", *options, *SHORT)[0] == 0
-    carrying = robot.with_(payload={"lower": rd.Inertia(0.5, pose((0.0, 0.0, -0.7)))})
+    carrying = double.with_(payload={"lower": rd.Inertia(0.5, pose((0.0, 0.0, -0.7)))})
     run = rd.simulate(
         carrying, q0=[0.3, 0.0], v0=[0.0, -2.0], duration=0.3, step=0.002, every=3,
         integrator="heun", wrenches={"lower": [1, 2, 3, 0, 0, 0]},
@@ -122,18 +121,17 @@ def test_sines_stay_below_the_speeds_that_joints_may_have(sim, tmp_path):
     np.testing.assert_allclose(np.abs(run.v).max(axis=0), 0.04, rtol=0.05)
 
 
-def test_springs_of_a_batch_are_those_of_its_heaviest_posture(sim):
-    robot = rd.load("pan_tilt")
+def test_springs_of_a_batch_are_those_of_its_heaviest_posture(pan_tilt, sim):
     options = ["--batch", "5", "--seed", "1", "--controller", "pd", "--goal", "tilt=0.3"]
     assert sim("pan_tilt", *options, *SHORT)[0] == 0
-    run = loaded("out/pan_tilt.npz", robot)
-    felt = np.diagonal(robot.mass_matrix(run.q[0]), axis1=-2, axis2=-1)
+    run = loaded("out/pan_tilt.npz", pan_tilt)
+    felt = np.diagonal(pan_tilt.mass_matrix(run.q[0]), axis1=-2, axis2=-1)
     assert felt[:, 0].argmax() > 0
     k = 400.0 * felt.max(axis=0)
     goal = run.q[0].copy()
-    goal[:, robot.joints["tilt"].q] = 0.3
+    goal[:, pan_tilt.joints["tilt"].q] = 0.3
     reference = PointToPoint(run.q[0], goal, 0.3)
-    pd = JointPD(robot, reference, k, 2.0 * np.sqrt(k * felt.max(axis=0)))
+    pd = JointPD(pan_tilt, reference, k, 2.0 * np.sqrt(k * felt.max(axis=0)))
     for t, q, v, tau in zip(run.t, run.q, run.v, run.tau, strict=True):
         np.testing.assert_allclose(tau, pd(t, q, v), atol=1e-9)
 
@@ -175,22 +173,20 @@ def test_a_posture_of_a_linkage(sim):
     assert run["crank_drive"].q[0] == pytest.approx(0.7)
 
 
-def test_a_random_start_is_that_of_its_seed(sim):
-    robot = rd.load("four_bar")
+def test_a_random_start_is_that_of_its_seed(four_bar, sim):
     assert sim("four_bar", "--seed", "4", "--controller", "none", *SHORT)[0] == 0
-    run = loaded("out/four_bar.csv", robot)
-    np.testing.assert_allclose(run.q[0], robot.random(4), atol=1e-9)
+    run = loaded("out/four_bar.csv", four_bar)
+    np.testing.assert_allclose(run.q[0], four_bar.random(4), atol=1e-9)
 
 
-def test_a_batch(sim):
-    robot = rd.load("five_bar")
+def test_a_batch(five_bar, sim):
     status, out, _ = sim("five_bar", "--batch", "3", "--seed", "2", *SHORT)
     assert status == 0
     assert "0.3 s 3 times in 300 steps" in out
     assert tracking_error(out) < 5e-4
-    run = loaded("out/five_bar.npz", robot)
+    run = loaded("out/five_bar.npz", five_bar)
     rng = np.random.default_rng(2)
-    np.testing.assert_allclose(run.q[0], [robot.random(rng) for _ in range(3)], atol=1e-9)
+    np.testing.assert_allclose(run.q[0], [five_bar.random(rng) for _ in range(3)], atol=1e-9)
     options = ["--batch", "2", "--controller", "none", "--stop-when", "shoulder > 3.5"]
     assert sim("double_pendulum", *options, *SHORT)[0] == 0
 
@@ -207,6 +203,7 @@ def test_a_floating_base(sim):
 TABLE = "t,x,y,z,qx,qy,qz,qw\n" + "".join(f"{t},0,0,{t * t},0,0,0,1\n" for t in (0, 0.1, 0.2, 0.3))
 
 
+@pytest.mark.slow
 def test_a_base_that_moves(sim, tmp_path):
     """It holds the weight, and accelerates upwards by 2 m/s^2."""
     (tmp_path / "lift.csv").write_text(TABLE)
@@ -268,15 +265,14 @@ def test_stops_and_ground(sim):
     assert lowest[0] < -1.75 < -1.72 < lowest[1]
 
 
-def test_files(sim, tmp_path):
-    robot = rd.load("double_pendulum")
+def test_files(double, sim, tmp_path):
     files = ["--csv", "a.csv", "--npz", "b.npz", "--plot", "c.svg", "--bag", "d.mcap", "--to", "e"]
     status, out, _ = sim("double_pendulum", *files, "--duration", "0.1")
     assert status == 0
     names = ["a.csv", "b.npz", "c.svg", "d.mcap", "e"]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
     assert [name for name in names if f"written                 {name}\n" in out] == names
-    motions = [loaded(name, robot) for name in names if name != "c.svg"]
+    motions = [loaded(name, double) for name in names if name != "c.svg"]
     for run in motions[1:]:
         np.testing.assert_allclose(run.q, motions[0].q, atol=1e-12)
     sim("double_pendulum", "--duration", "0.1", "--out", "deep/er", "--plot", "--npz")

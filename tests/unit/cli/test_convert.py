@@ -17,8 +17,7 @@ ROBOT = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass
 
 
 def _load(source, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+    with warnings.catch_warnings(action="ignore", category=rd.errors.UrdfWarning):
         return rd.load(source, **options)
 
 

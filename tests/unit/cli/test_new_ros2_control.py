@@ -173,12 +173,11 @@ def test_the_control_of_a_file_is_replaced_and_its_start_kept(tmp_path, capsys):
     assert loaded.name == "Two Fingers!" and loaded.actuated_joints == ("left",)
 
 
-def test_motors_that_loops_tie_together_get_efforts_alone(tmp_path, capsys):
+def test_motors_that_loops_tie_together_get_efforts_alone(four_bar, tmp_path, capsys):
     """More motors than the linkage has degrees of freedom."""
-    robot = rd.load("four_bar")
-    motors = "".join(f'<motor joint="{name}"/>' for name in robot.joint_names[:2])
+    motors = "".join(f'<motor joint="{name}"/>' for name in four_bar.joint_names[:2])
     source = tmp_path / "tied.urdf"
-    text = re.sub("<motor[^>]*/>", "", rd.urdf.write(robot.mechanism))
+    text = re.sub("<motor[^>]*/>", "", rd.urdf.write(four_bar.mechanism))
     source.write_text(text.replace("</robot>", f"{motors}</robot>"))
     folder = write(tmp_path / "tied", source)
     assert "efforts alone" in capsys.readouterr().out

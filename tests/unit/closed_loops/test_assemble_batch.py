@@ -7,7 +7,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.description import Loop, Pose
-from robodyn.errors import AssemblyError, ShapeError
 
 COUNT = 40
 
@@ -85,20 +84,19 @@ def test_limits_that_guesses_are_beyond_hold_only_where_they_are_to():
     assert np.abs(found[:, 0]).max() > 0.15
 
 
-def test_errors_are_those_of_the_first_row_that_is_impossible():
-    robot = rd.load("crank_slider")
-    drive = robot.joint_names[-1]
-    good = robot.random(0, size=6)
+def test_errors_are_those_of_the_first_row_that_is_impossible(crank_slider):
+    drive = crank_slider.joint_names[-1]
+    good = crank_slider.random(0, size=6)
     guesses = good.copy()
-    place = robot.joints[drive].q
+    place = crank_slider.joints[drive].q
     guesses[3:, place] += 50.0
-    with pytest.raises(AssemblyError) as alone:
-        robot.assemble(guesses[3], hold=[drive])
-    with pytest.raises(AssemblyError) as together:
-        robot.assemble(guesses, hold=[drive])
+    with pytest.raises(rd.AssemblyError) as alone:
+        crank_slider.assemble(guesses[3], hold=[drive])
+    with pytest.raises(rd.AssemblyError) as together:
+        crank_slider.assemble(guesses, hold=[drive])
     assert str(together.value) == f"posture [3] of (6,): {alone.value}"
     np.testing.assert_array_equal(together.value.q, alone.value.q)
     guesses = good.copy()
     guesses[2, 0] = np.nan
-    with pytest.raises(ShapeError, match="q"):
-        robot.assemble(guesses)
+    with pytest.raises(rd.ShapeError, match="q"):
+        crank_slider.assemble(guesses)

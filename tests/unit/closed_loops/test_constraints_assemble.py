@@ -1,13 +1,10 @@
 """Closing loops: four-bar, crank and slider, quaternions, limits; and consistent velocities."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
-from support.constraint_problems import derivative, problem
+from support.constraint_problems import derivative
 
 from robodyn.closed_loops.solvers import assemble, project_velocity
-from robodyn.closed_loops.solvers.levenberg import Problem, minimise
 from robodyn.errors import AssemblyError, ShapeError
 
 
@@ -25,17 +22,6 @@ def four_bar(lengths, ground):
 def closed(residual, q, **kwargs):
     kwargs.setdefault("integrate", np.add)
     return assemble(residual, lambda q: derivative(residual, q), q=q, **kwargs)
-
-
-def test_convergence_is_quadratic():
-    residual = four_bar([1.0, 3.0, 2.5], 3.5)
-    q = closed(residual, [0.7, 0.5, -1.5])
-    loops = Problem.of(
-        residual, lambda q: derivative(residual, q), np.add, q, 3, np.arange(3), None, None
-    )
-    sizes = [minimise(loops, q + np.array([0.05, -0.05, 0.05]), 0.0, n)[1] for n in range(1, 4)]
-    for before, after in pairwise(sizes):
-        assert after < 5 * before**2 + 1e-15
 
 
 def test_impossible_loop():
@@ -77,22 +63,6 @@ def test_nothing_to_close():
     np.testing.assert_array_equal(q, [1, 2])
     with pytest.raises(ShapeError, match="one posture at a time"):
         assemble(lambda q: np.zeros(0), lambda q: np.zeros((0, 2)), np.add, [[1.0, 2.0]])
-
-
-def test_velocity_is_the_nearest():
-    rng = np.random.default_rng(0)
-    M, _, K, psi = problem(rng, 4, 6, 3)
-    v = rng.normal(size=6)
-    plain = project_velocity(K, v, rhs=psi)
-    np.testing.assert_allclose(K @ plain, -psi, atol=1e-10)
-    np.testing.assert_allclose(plain, v - np.linalg.pinv(K, 1e-10) @ (K @ v + psi), atol=1e-9)
-    energy = project_velocity(K, v, M, rhs=psi)
-    np.testing.assert_allclose(K @ energy, -psi, atol=1e-10)
-    # the change of momentum is an impulse of the constraints
-    impulse = M @ (energy - v)
-    left = impulse - K.T @ np.linalg.lstsq(K.T, impulse, rcond=1e-10)[0]
-    np.testing.assert_allclose(left, 0, atol=1e-8)
-    np.testing.assert_allclose(project_velocity(K, energy, M, rhs=psi), energy, atol=1e-12)
 
 
 def test_held_speeds_that_contradict():

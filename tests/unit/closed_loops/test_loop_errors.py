@@ -57,16 +57,15 @@ def test_open_loops_are_told_as_distances_of_their_frames(name):
     assert gap.residual == max(x.residual for x in gaps.values())
 
 
-def test_driven_joints_that_begin_elsewhere_are_told():
+def test_driven_joints_that_begin_elsewhere_are_told(four_bar):
     """On a path from 0.5 rad, with the posture of zero."""
-    robot = rd.load("four_bar")
     drive = rd.JointPath(lambda t: (0.5 + t, 1.0, 0.0))
     options = {"controlled": {"crank_drive": drive}, "duration": 0.01}
     says = r"on its path: crank_drive at 0\.5\. .*hold=\['crank_drive'\]"
     with pytest.raises(rd.AssemblyError, match=says) as caught:
-        rd.simulate(robot, q0=robot.neutral(), **options)
-    assert caught.value.q[robot.joints["crank_drive"].q].item() == 0.5
-    rd.simulate(robot, q0=caught.value.q, **options)
+        rd.simulate(four_bar, q0=four_bar.neutral(), **options)
+    assert caught.value.q[four_bar.joints["crank_drive"].q].item() == 0.5
+    rd.simulate(four_bar, q0=caught.value.q, **options)
 
 
 @pytest.mark.parametrize("what", ["dof", "neutral", "random"])

@@ -1,7 +1,5 @@
 """What is told of loops in which no joint can move, and the remedies that are named."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import re
@@ -50,8 +48,7 @@ def robot_of(*polygons):
 
 def told(mechanism, **options):
     """A robot, and the warnings until its mobility is known."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         robot = rd.load(mechanism, **options)
         robot.neutral()
     return robot, [str(x.message) for x in caught]
@@ -95,8 +92,7 @@ def turned(q, t):
 
 def test_a_locked_or_driven_linkage_is_not_told():
     robot = rd.load(robot_of(bars("four", FOUR, 0.0)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         locked = robot.with_(locked={"four_0": 0.1})
         assert locked.dof == 0
         links, joints, loop = bars("four", FOUR, 0.0)

@@ -19,10 +19,7 @@ import pytest
 import robodyn as rd
 from robodyn.codegen.llvm.cache import generator_sources, object_code as cache, object_files
 from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
-from robodyn.codegen.llvm.target.target import chosen_target
 from robodyn.codegen.vectorcall import vectorcall_type
-from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
-from robodyn.symbolic.scalar import Scalar, inputs
 
 ROOT = Path(rd.__file__).parent
 GENERATORS = (
@@ -132,18 +129,6 @@ def test_versions_change_the_key(monkeypatch, which):
     versions[which] += ".post1"
     monkeypatch.setattr(cache, "_versions", lambda: tuple(versions))
     assert before != cache.generator_key(GENERATORS[0], "x")
-
-
-def test_constants_in_single_precision_change_the_key():
-    def key(single):
-        graph = Graph()
-        (x,) = inputs(graph, 0, 1)
-        ports = (Port("x", ()),), (Port("y", ()),)
-        edge = (x * Scalar(graph, graph.by_precision(ByPrecision(1e-9, single)))).edge
-        program = Program("f", *ports, graph, (edge,))
-        return cache.program_key(GENERATORS[0], program, chosen_target())
-
-    assert key(1e-4) == key(1e-4) != key(2e-4)
 
 
 # -- trust --------------------------------------------------------------------------------------
@@ -281,34 +266,6 @@ def test_what_is_no_file_of_ours_is_compiled_anew(where, how):
         assert not made_anew()  # the new code took its place
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-@pytest.mark.parametrize("how", ["fifo", "garbage", "oversized"])
-def test_a_process_that_meets_such_files_computes_all_the_same(where, how):
-    code = (
-        "import numpy as np, robodyn as rd\n"
-        "robot = rd.load('double_pendulum')\n"
-        "print(repr(robot.mass_matrix(np.ones(2)).tolist()))\n"
-    )
-
-    def run():
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=250)
-        return done.stdout
-
-    first = run()
-    for file in list(where.iterdir()):
-        file.unlink()
-        if how == "fifo":
-            os.mkfifo(file, 0o600)
-        elif how == "garbage":
-            file.write_bytes(os.urandom(3000))
-        else:
-            file.touch(0o600)
-            os.truncate(file, 1 << 40)
-    assert run() == first
-
-
 # -- size ---------------------------------------------------------------------------------------
 
 
@@ -368,19 +325,6 @@ def test_the_limit_can_be_chosen(where, monkeypatch):
     assert len(list(where.glob("*.o"))) == 2
     monkeypatch.setenv("ROBODYN_CACHE_MB", "much")
     assert cache._limit() == cache.LIMIT
-
-
-def test_processes_that_begin_within_an_hour_look_once(where, monkeypatch):
-    looked = []
-    monkeypatch.setattr(
-        os, "scandir", lambda folder, scan=os.scandir: looked.append(1) or scan(folder)
-    )
-    for age in (0.0, 3500.0, 3700.0, -100.0):  # a clock that was set back, too
-        cache._written = 0
-        if (where / "robodyn.swept").exists():
-            os.utime(where / "robodyn.swept", (time.time() - age,) * 2)
-        store(f"key{age}")
-    assert len(looked) == 3  # at first, after an hour, and where the clock is wrong
 
 
 def test_code_that_is_too_large_is_not_kept(where, monkeypatch):

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import os
 import pickle
 import subprocess
 import sys
@@ -11,13 +10,11 @@ from types import MethodType
 
 import numpy as np
 import pytest
-from support.references import references_kept
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable, method_table as methods_module
 from robodyn.codegen.function import _vectorcall_type
 from robodyn.codegen.vectorcall.table import COMMON, MAX_PORTS
-from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sqrt
 
@@ -59,36 +56,6 @@ def test_cpython_on_a_common_machine_has_the_entry():
     if sys.implementation.name == "cpython" and sys.platform in ("linux", "darwin"):
         if getattr(sys, "_is_gil_enabled", lambda: True)():
             assert _vectorcall_type() is not None
-
-
-LATE = """
-import numpy as np
-import robodyn as rd
-from robodyn.codegen import function, method_table
-from robodyn.evaluator import Evaluator
-robot = rd.load("double_pendulum")
-types = [x._vectorcall_type() for x in (function, method_table)]
-q = np.array([0.3, 0.2])
-f, method = robot.function("mass_matrix"), robot.mass_matrix
-found = [f(q).tobytes(), method(q).tobytes()]
-print([x._entry for x in types])
-for _ in range(20):
-    found += [f(q).tobytes(), method(q).tobytes(), f(q, out=np.zeros((2, 2))).tobytes()]
-print(len(set(found)), all(x._entry for x in types))
-def refuse(*given): raise AssertionError
-function.Function._compute = refuse  # which calls by Python need
-Evaluator.call = Evaluator.answer = refuse
-print(f(q).shape, robot.mass_matrix(q).shape)
-"""
-
-
-@needs_entry
-@pytest.mark.slow
-def test_the_entry_is_made_after_a_few_calls():
-    environment = {**os.environ, "ROBODYN_COMPILATION": "background"}
-    command = [sys.executable, "-c", LATE]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.split("\n") == ["[0, 0]", "1 True", "(2, 2) (2, 2)", ""]
 
 
 @pytest.mark.slow
@@ -171,33 +138,6 @@ def test_a_function_may_have_more_arrays_than_the_entry_takes():
     assert total(*np.ones((count, 3))).tolist() == [count] * 3
 
 
-def test_references_are_given_back(f, energy):
-    q, v, a = state()
-    out = np.zeros(7)
-    counted = [q, v, a, out, q.dtype, None, f, energy, np.ndarray]
-
-    def calls():
-        for _ in range(1000):
-            f(q, v, a), f(q, v, a, out), f(q, v, a, out=out), energy(q, v)
-
-    assert (references_kept(calls, counted) < 50).all()
-
-
-@pytest.mark.slow
-@needs_entry
-def test_without_the_entry_everything_works():
-    code = (
-        "import robodyn.codegen.function as m\n"
-        "m._vectorcall_type = lambda: None\n"
-        "import numpy as np, robodyn as rd\n"
-        "f = rd.load('double_pendulum').function('mass_matrix')\n"
-        "assert type(f) is m.Function\n"
-        "M = f(np.zeros((5, 2)))\n"
-        "assert M.shape == (5, 2, 2) and np.array_equal(M[0], f(np.zeros(2)))\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_methods_take_the_short_cut_and_nothing_else_changes():
     robot = rd.load("arm7")
     q, v, a = state()
@@ -210,7 +150,7 @@ def test_methods_take_the_short_cut_and_nothing_else_changes():
     np.testing.assert_array_equal(method(q.tolist(), v, a=a), first)
     with pytest.raises(TypeError):
         method(q, v, a, out)  # by keyword only
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         method(q[:3], v, a)
     link = robot.link_names[-1]
     pushed = method(q, v, a, wrenches={link: np.ones(6)})
@@ -222,25 +162,17 @@ def test_methods_take_the_short_cut_and_nothing_else_changes():
 
 
 def test_an_overridden_method_stays():
-    class Doubled(rd.Robot):
-        def mass_matrix(self, q, *, out=None):
-            return 2.0 * super().mass_matrix(q)
+    """Also one that is described as the one it wraps."""
 
-    plain = rd.load("arm7")
-    doubled = Doubled(plain.mechanism, plain.model.settings)
-    for _ in range(2):
-        np.testing.assert_allclose(
-            doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
-        )
-
-
-def test_an_overridden_method_that_is_described_as_the_one_it_wraps_stays():
     class Doubled(rd.Robot):
         @functools.wraps(rd.Robot.mass_matrix)
         def mass_matrix(self, q, *, out=None):
             return 2.0 * super().mass_matrix(q)
 
         gravity_forces = rd.Robot.bias_forces
+
+        def coriolis_matrix(self, q, v, *, out=None):
+            return 2.0 * super().coriolis_matrix(q, v)
 
     plain = rd.load("arm7")
     doubled = Doubled(plain.mechanism, plain.model.settings)
@@ -249,7 +181,9 @@ def test_an_overridden_method_that_is_described_as_the_one_it_wraps_stays():
     doubled.function("gravity_forces")
     doubled.potential_energy(q)
     for _ in range(3):
-        np.testing.assert_allclose(doubled.mass_matrix(q), 2 * plain.mass_matrix(q))
+        for name, given in (("mass_matrix", [q]), ("coriolis_matrix", [q, q])):
+            once, twice = (getattr(robot, name)(*given) for robot in (plain, doubled))
+            np.testing.assert_allclose(twice, 2 * once)
         np.testing.assert_allclose(doubled.gravity_forces(q, q), plain.bias_forces(q, q))
 
 

@@ -1,7 +1,5 @@
 """Methods that take numbers by joint, and return several arrays at once, called by machine code."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import weakref

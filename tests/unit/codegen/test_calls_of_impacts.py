@@ -1,7 +1,5 @@
 """Hits by one function of machine code: as by the equations of contacts, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -158,15 +156,3 @@ def test_arrays_of_a_base_may_change_before_joint_impulses_are_asked_for(how):
     found = hit(base)
     base.pose[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     close(found.joint_impulses.in_frame("world").values_array, expected)
-
-
-@pytest.mark.parametrize("kind", ["particle", "robot", "link", "controlled particle"])
-@pytest.mark.parametrize("friction", [None, 0.1])
-def test_partners_are_met_in_machine_code_after_the_first_call(monkeypatch, kind, friction):
-    x = Partner(kind, Case("arm7"))
-    n = -x.u + 0.4 * np.cross(x.u, [0.0, 0.0, 1.0])  # it slips
-    first = x.hit(n, friction=friction)
-    with monkeypatch.context() as changed:
-        changed.setattr(x.case.robot.impact_dynamics, "answered", lambda *args, **named: 1 / 0)
-        again = x.hit(n, friction=friction)
-    np.testing.assert_array_equal(again.v, first.v)

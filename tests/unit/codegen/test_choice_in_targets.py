@@ -1,7 +1,5 @@
 """Choices and functions in each target: the values of numpy, and bits alike where they can be."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,6 +1,5 @@
 """Machine code in two tiers: the first at once, the full one from another process."""
 
-import ctypes
 import gc
 import logging
 import os
@@ -13,13 +12,13 @@ import weakref
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.codegen.llvm.compilation import background as module, mode
 from robodyn.codegen.llvm.compilation.background import background
 from robodyn.codegen.llvm.compilation.own_thread import in_own_thread
-from robodyn.codegen.llvm.kernels import kernel_ir
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.target.target import Recipe, chosen_target, load_object
 
@@ -45,18 +44,8 @@ def both(ir):
 
 def computed(engine, program, arrays, name):
     """What one state, or many, give."""
-    rows = 1 if name == "packed" else ROWS
-    given = [np.ascontiguousarray(x[:rows]) for x in arrays]
-    made = [np.zeros((rows, *port.shape), given[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(given + made))(*(x.ctypes.data for x in given + made))
-    strides = (ctypes.c_int64 * len(given + made))(*(x[0].size for x in given + made))
-    address = engine.get_function_address(name)
-    if name == "packed":
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(pointers)
-    else:
-        kinds = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
-        ctypes.CFUNCTYPE(None, *kinds)(address)(0, rows, pointers, strides)
-    return made
+    given = [x[0] if name == "packed" else x for x in arrays]
+    return run_kernel(engine, name, program, given)
 
 
 def states(robot, program):
@@ -165,18 +154,6 @@ def test_code_comes_as_it_is_made_from_one_process(tiers, monkeypatch):
     assert process.poll() == 0
 
 
-@pytest.mark.slow
-def test_packs_are_looked_for_in_the_other_process(tiers, monkeypatch):
-    monkeypatch.setattr(kernel_ir, "packs_for", None)  # a call of it raises
-    robot = rd.load("dual_arm")
-    q = np.linspace(-0.5, 0.5, robot.nq)
-    f = robot.function("forward_dynamics")
-    first, early = f(q, 0.3 * q, 2.0 * q), f.rows_address(False)
-    background.finish()
-    assert f.rows_address(False) != early
-    assert f(q, 0.3 * q, 2.0 * q).tobytes() == first.tobytes()
-
-
 def test_addresses_that_leave_the_library_are_of_full_code(tiers):
     f, state = forward_dynamics()
     f(*state)
@@ -252,21 +229,6 @@ def test_threads_do_not_notice_the_change(tiers):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_forked_processes_compute_with_what_there_is(tiers):
-    f, state = forward_dynamics()
-    first = f(*state).tobytes()
-    child = os.fork()
-    if not child:
-        other = rd.load("arm7")
-        good = (
-            f(*state).tobytes() == first and np.isfinite(other.mass_matrix(other.neutral())).all()
-        )
-        os._exit(0 if good else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def environment(folder):

@@ -12,7 +12,6 @@ from support.overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -198,13 +197,13 @@ def test_what_does_not_fit_is_refused(robot, cupy):
         ((good, good, good), (good, good), "2 arrays for out given, expected 1: tau"),
     ]
     for arrays, out, message in cases:
-        with pytest.raises(ShapeError, match=message):
+        with pytest.raises(rd.ShapeError, match=message):
             g(*arrays, out=out)
 
 
 def test_the_error_without_cupy(robot, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(MissingExtraError, match=r"cupy.*\[cuda\]") as caught:
+    with pytest.raises(rd.MissingExtraError, match=r"cupy.*\[cuda\]") as caught:
         robot.function("mass_matrix").cuda()
     assert caught.value.extra == "cuda"
 

@@ -50,22 +50,6 @@ def test_garbage_is_collected_again_when_a_value_is_there(collects):
         (gc.enable if before else gc.disable)()
 
 
-def test_a_function_is_made_once():
-    robot, found = rd.load("arm7"), []
-    gate = threading.Barrier(6)
-
-    def work():
-        gate.wait()
-        found.append(robot.function("mass_matrix"))
-
-    threads = [threading.Thread(target=work) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 6 and len({id(f) for f in found}) == 1
-
-
 def test_a_memo_makes_a_value_once_and_forgets_what_raised():
     memo, made = Memo(), []
 

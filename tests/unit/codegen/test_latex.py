@@ -303,24 +303,6 @@ def test_a_typesetter_reads_it(robot, name):
         assert len(drawn.glyphs) > len(alone.glyphs)
 
 
-def test_a_coriolis_matrix_has_nothing_of_the_first_joint():
-    """Of a planar arm it is a function of the second angle alone, as any book has it."""
-    l1, m2, c2 = (rd.symbol(n, x) for n, x in (("l1", 0.6), ("m2", 1.0), ("c2", 0.25)))
-    links = [rd.Link("w"), rd.Link("a", rd.Inertia(2.0, rd.Pose((0.3, 0, 0)), iyy=0.07, izz=0.07))]
-    links.append(rd.Link("b", rd.Inertia(m2, rd.Pose((c2, 0, 0)), iyy=0.03, izz=0.03)))
-    joints = (
-        rd.Joint("j1", "revolute", "w", "a", axis=(0, 0, 1)),
-        rd.Joint("j2", "revolute", "a", "b", origin=rd.Pose((l1, 0, 0)), axis=(0, 0, 1)),
-    )
-    arm = rd.load(rd.Mechanism("arm", tuple(links), joints))
-    text = arm.function("coriolis_matrix", symbols=True).latex()
-    assert "q_{1}" not in text and "q_{2}" in text
-    q, v = np.array([0.4, 0.9]), np.array([1.3, -0.7])
-    h = 0.6 * 0.25 * math.sin(q[1])
-    expected = [[-h * v[1], -h * (v[0] + v[1])], [h * v[0], 0.0]]
-    np.testing.assert_allclose(arm.coriolis_matrix(q, v), expected, atol=1e-15)
-
-
 def test_squares_of_sine_and_cosine_are_one():
     """The Coriolis matrix of a planar arm, as any book has it: the first angle is not in it."""
     names = ("l1", "m1", "m2", "c1", "c2", "I1", "I2")

@@ -8,7 +8,7 @@ import pytest
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import load_program
 from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, call_routine
-from robodyn.codegen.llvm.target import lapack, target
+from robodyn.codegen.llvm.target import lapack
 
 CALL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
@@ -68,17 +68,6 @@ def test_lapack_is_called_with_numbers_by_reference():
     x = np.asfortranarray(np.c_[-S, np.ones((2, 3))])
     run(code, x, np.array([2]))
     assert x[0, 4] == -1.0
-
-
-def test_code_is_compiled_once_and_found_again(tmp_path, monkeypatch):
-    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(tmp_path))
-    code, A, _ = program()
-    A.put(A.get(0) + 1.0, 0)
-    x = np.zeros(1)
-    run(code, x, np.array([1]))
-    monkeypatch.setattr(target, "object_code", None)
-    run(code, x, np.array([1]))
-    assert x[0] == 2.0
 
 
 def test_a_lapack_with_other_integers_is_refused():

@@ -1,21 +1,17 @@
 """Code for narrower vectors than this CPU has: a wide CPU runs the code of all narrower ones."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import kernel_body as body, kernel_ir as llvm
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.kernels.transpose import tiles
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.scalar import edge_of, inputs
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 37
 WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Rounding of a thousand operations, enlarged by solving for accelerations.
@@ -35,11 +31,7 @@ def matrix():
 def run(program, make, symbol, target, dtype, arrays):
     engine = load_object(object_code(make(program, target, dtype)))
     x = [np.array(array, dtype="f8" if dtype == "double" else "f4") for array in arrays]
-    x += [np.full((ROWS, *port.shape), np.nan, x[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
-    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
-    RUN(engine.get_function_address(symbol))(0, ROWS, pointers, strides)
-    return x[-1]
+    return run_kernel(engine, symbol, program, x)[-1]
 
 
 @pytest.mark.slow
@@ -77,28 +69,3 @@ def test_large_outputs_are_stored_in_order_and_in_blocks():
                 program, make, symbol, replace(chosen_target(), bits=max(WIDTHS)), "double", (q, v)
             )
             np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
-
-
-def test_one_number_stored_often_is_stored_in_blocks():
-    """LLVM takes the square of the stores of a block: 5 s for the zeros of 13 scissors' rows."""
-    graph = Graph()
-    (x,) = inputs(graph, 0, 1)
-    edges = (edge_of(graph, x), *[edge_of(graph, 0.0)] * (4 * body.STORES))
-    ports = (Port("x", (1,)),), (Port("y", (len(edges),)),)
-    program = Program("f", *ports, graph, edges)
-    blocks = scalar_ir(program, chosen_target(), "double").split("label %exit, label")
-    assert max(block.count(" store ") for block in blocks) <= body.STORES
-    got = run(program, scalar_ir, "rows", chosen_target(), "double", (np.ones((ROWS, 1)),))
-    np.testing.assert_array_equal(got, [[1.0, *[0.0] * (4 * body.STORES)]] * ROWS)
-
-
-@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
-def test_tiles_cover_every_column_and_no_other(lanes):
-    for size in range(1, 80):
-        covered = set()
-        for start, width in tiles(size, lanes):
-            assert width & (width - 1) == 0 and width <= lanes
-            assert start + width <= size or (start == 0 and size < width)
-            covered |= set(range(start, min(start + width, size)))
-        assert covered == set(range(size))
-    assert tiles(0, lanes) == []

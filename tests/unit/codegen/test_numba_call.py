@@ -10,7 +10,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -107,7 +106,7 @@ def test_wrong_lengths_are_refused_where_they_occur(pendulum):
         arrays = [good, good, good, np.zeros(2)]
         assert guarded(*arrays)
         arrays[k] = np.zeros(3)
-        with pytest.raises(ShapeError, match=rf"^{name} "):
+        with pytest.raises(rd.ShapeError, match=rf"^{name} "):
             compute(*arrays)
         assert not guarded(*arrays)
 
@@ -117,7 +116,7 @@ def test_overlapping_arrays_are_refused(pendulum):
     memory = np.zeros(8)
     step(memory[0:2], memory[0:2], memory[4:6], memory[2:4])
     for first in (0, 3, 5):
-        with pytest.raises(ShapeError, match="overlaps"):
+        with pytest.raises(rd.ShapeError, match="overlaps"):
             step(memory[0:2], memory[0:2], memory[4:6], memory[first : first + 2])
 
 
@@ -169,8 +168,7 @@ def compute(q, out):
     step(q, out)
 
 out = np.empty((2, 2))
-with warnings.catch_warnings(record=True) as seen:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as seen:
     compute(np.zeros(2), out)
 assert any("dynamic globals" in str(w.message) for w in seen), seen
 print(out.sum())
@@ -191,5 +189,5 @@ def test_no_address_gets_into_numbas_cache(tmp_path):
 
 def test_the_error_without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(MissingExtraError, match="pip install numba"):
+    with pytest.raises(rd.MissingExtraError, match="pip install numba"):
         two_outputs().numba  # noqa: B018

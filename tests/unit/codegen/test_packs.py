@@ -1,21 +1,20 @@
 """What limbs that are alike compute, in lanes of a vector: the same bits, in fewer operations."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import packs
 from robodyn.codegen.llvm.kernels.kernel_ir import scalar_ir
-from robodyn.codegen.llvm.kernels.sums import operations, products_in_sums
+from robodyn.codegen.llvm.kernels.sums import products_in_sums
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.symbolic.scalar import Scalar, cos, edge_of, inputs, sin, sqrt
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 #: Of vectors. A wide CPU runs the code of all narrower ones.
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 SIZES = {"double": "f8", "float": "f4"}
@@ -65,11 +64,8 @@ def limbs(rng, count):
 def bits(program, target, dtype, arrays, packed=True):
     """All outputs of one state."""
     engine = load_object(object_code(scalar_ir(program, target, dtype, packed=packed)))
-    x = [np.ascontiguousarray(array, SIZES[dtype]) for array in arrays]
-    x += [np.full(port.shape, np.nan, SIZES[dtype]) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    RUN(engine.get_function_address("packed"))(pointers)
-    return np.concatenate([y.ravel() for y in x[len(arrays) :]])
+    x = [np.asarray(array, SIZES[dtype]) for array in arrays]
+    return np.concatenate([y.ravel() for y in run_kernel(engine, "packed", program, x)])
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])
@@ -89,21 +85,6 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(width, dtype, always):
             words = Superwords([], {}, products_in_sums(program))
             found = packs.packs_for(program, words, target, dtype)
             assert found is not None
-
-
-def test_every_operation_is_there_once_after_its_operands():
-    program = limbs(np.random.default_rng(1), 6)
-    fused = products_in_sums(program)
-    found, done = packs.Packs(program, fused, 4), set()
-    assert len(found.order) < found.scalars
-    given = operations(program, fused)
-    for own in found.order:
-        nodes = [*own.used] if isinstance(own, packs.Pack) else [own]
-        for node in nodes:
-            assert not done & {node}
-            assert all(edge >> 1 in done for edge in given[node][1] if edge >> 1 in given)
-        done.update(nodes)
-    assert done == given.keys()
 
 
 @pytest.mark.parametrize("name", ["dual_arm", "stewart"])

@@ -1,6 +1,5 @@
 """Large programs in pieces: the same numbers as in one function, in code that hardly grows."""
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -10,13 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.chains import chain, tree
+from support.kernels import run_kernel
 
 import robodyn as rd
-from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.kernels import kernel_ir, piece_code, superword_pieces
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.kernels.piece_code import MOST, PieceCode
-from robodyn.codegen.llvm.kernels.sums import products_in_sums
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
@@ -36,7 +33,6 @@ thread.join()
 np.testing.assert_allclose(found[0], expected)
 """
 
-ROWS = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Rows of a batch: some vectors, and a part of one.
 COUNT = 37
 
@@ -72,11 +68,7 @@ PROGRAMS = {
 
 def run(ir, symbol, program, given):
     engine = load_object(object_code(ir, 1 if "@piece" in ir else 2))
-    x = [*given, *(np.full((COUNT, *port.shape), 7.0, given[0].dtype) for port in program.outputs)]
-    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
-    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
-    ROWS(engine.get_function_address(symbol))(0, COUNT, pointers, strides)
-    return x[len(given) :]
+    return run_kernel(engine, symbol, program, given)
 
 
 def from_size(nodes):
@@ -131,26 +123,6 @@ def test_superwords_in_pieces_compute_the_same_bits(monkeypatch):
     none = "define ptr @robodyn_malloc(i64 %n) { ret ptr null }"
     ir = scalar_ir(program, target, "double").replace("declare ptr @robodyn_malloc(i64)", none)
     assert all(np.isnan(x).all() for x in run(ir, "rows", program, given))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lanes", [1, chosen_target().lanes("double")])
-def test_longer_chains_take_more_calls_but_no_more_functions(lanes):
-    """Bodies that are alike share their machine code, and pieces are of bounded size."""
-
-    def functions_and_calls(count):
-        program = chain(count).function("forward_dynamics").program
-        code = PieceCode(program, products_in_sums(program), chosen_target(), "double", lanes)
-        sizes = [function.definition.count("\n") for function in code.functions]
-        assert max(sizes) < 20 * MOST
-        kernel = Code("@kernel()")
-        code.call(kernel, ["%in"] * 4 * lanes)
-        return len(sizes), kernel.definition.count("call void @piece")
-
-    functions, calls = functions_and_calls(60)
-    more_functions, more_calls = functions_and_calls(180)
-    assert more_functions <= functions + 3 and more_functions < 40
-    assert 2 * calls < more_calls < 4 * calls
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])

@@ -1,12 +1,11 @@
 """Columns of one state in the lanes of a vector: the same numbers, in fewer operations."""
 
-import ctypes
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernels import run_kernel
 
-import robodyn as rd
 from robodyn.codegen.llvm.kernels import superwords as worth
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.kernels.superwords import superwords
@@ -15,8 +14,6 @@ from robodyn.equations.tree import factorization
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
 
-RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Of vectors. A wide CPU runs the code of all narrower ones.
 WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Parent of each row: a trunk of two with three branches, and a leaf on the first of them.
@@ -73,11 +70,7 @@ def compiled(program, target, dtype):
 def run(code, arrays, dtype="f8"):
     """All outputs of one state."""
     program, engine = code
-    x = [np.array(array, dtype) for array in arrays]
-    x += [np.full(port.shape, np.nan, dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    RUN(engine.get_function_address("packed"))(pointers)
-    return x[len(arrays) :]
+    return run_kernel(engine, "packed", program, [np.array(array, dtype) for array in arrays])
 
 
 def words(program, lanes):
@@ -102,13 +95,10 @@ def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):
     code = compiled(program, target, dtype)
     batch = load_object(object_code(batch_ir(program, target, dtype)))
     x = [np.array(y, "f8" if dtype == "double" else "f4") for y in zip(*states, strict=True)]
-    x += [np.empty((lanes, *port.shape), x[0].dtype) for port in program.outputs]
-    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    strides = (ctypes.c_int64 * len(x))(*(y[0].size for y in x))
-    BATCH(batch.get_function_address("batch"))(0, lanes, pointers, strides)
+    rows = run_kernel(batch, "batch", program, x)
     for k, given in enumerate(states):
         found = run(code, given, x[0].dtype)
-        for y, many in zip(found, x[2:], strict=True):
+        for y, many in zip(found, rows, strict=True):
             np.testing.assert_array_equal(y, many[k])
         if dtype == "double":
             X, negative, inverse = found
@@ -141,32 +131,3 @@ def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
             np.testing.assert_array_equal(np.isfinite(found), [~there[k]] * n)
             S[:, k] = rng.normal(size=n)
     np.testing.assert_allclose(run(code, (S, X))[0], S @ X, atol=1e-14)
-
-
-def test_long_chains_that_begin_with_their_end(always):
-    """No deeper calls for longer chains."""
-    n, m, graph = 1500, 4, Graph()
-    numbers = inputs(graph, 0, n + n * m)
-    x, rows = [0.0] * m, []
-    for k in range(n):
-        x = [b - numbers[k] * y for b, y in zip(numbers[n + m * k : n + m * k + m], x, strict=True)]
-        rows.append(x)
-    edges = tuple(edge_of(graph, y) for row in rows[::-1] for y in row)
-    ports = (Port("l", (n,)), Port("b", (n, m))), (Port("x", (n, m)),)
-    found = words(Program("chain", *ports, graph, edges), m)
-    assert len(found.order) == n and len(found.place) == m * (n - 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["satellite", "four_bar"])
-def test_one_state_and_many_give_the_same_numbers(name):
-    robot = rd.load(name, base="floating")
-    f = robot.function("forward_dynamics_derivatives")
-    assert words(f.program, 4).order
-    q, rng = np.array([robot.random(k) for k in range(11)]), np.random.default_rng(0)
-    v, tau = rng.normal(size=(2, 11, robot.nv))
-    for kind in (float, np.float32):
-        given = [x.astype(kind) for x in (q, v, tau)]
-        for x, many in enumerate(f(*given)):
-            for k in range(11):
-                np.testing.assert_array_equal(f(*(y[k] for y in given))[x], many[k])

@@ -10,7 +10,6 @@ from robodyn.codegen import Function
 from robodyn.codegen.text.matlab import matlab_source
 from robodyn.codegen.text.modelica import REAL_SQRT, modelica_function
 from robodyn.codegen.text.python import python_function, python_prologue
-from robodyn.errors import SettingsError
 from robodyn.symbolic.graph import ByPrecision, Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sin, sqrt
 
@@ -177,6 +176,6 @@ def test_modelica_has_no_infinite_numbers():
     graph = Graph()
     ports = (Port("x", ()),), (Port("y", ()),)
     program = Program("far", *ports, graph, (graph.constant(np.inf),))
-    with pytest.raises(SettingsError, match="far has a number in its equations that is inf"):
+    with pytest.raises(rd.SettingsError, match="far has a number in its equations that is inf"):
         modelica_function(program, "far", "a")
     assert np.isinf(module({"far": program})["far"](1.0))

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from robodyn.codegen.llvm.batches import threads
-from robodyn.codegen.llvm.batches.thread_pool import ALONE, SHARED, WORTHWHILE
+from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
 
 #: Of machine code that works at rows ``first`` to ``last``.
 KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -90,29 +90,6 @@ def test_a_batch_while_another_is_spread_is_computed_by_its_own_caller(workers):
     for caller, other in zip(callers[1:], others, strict=True):
         assert other.times == [1] * ROWS
         assert other.by == {caller.ident}
-
-
-def test_little_work_is_left_to_the_caller(workers):
-    recorder = Recorder(lambda new: None)
-    spread(recorder.kernel, work=SHARED - 1)
-    assert recorder.times == [1] * ROWS
-    assert recorder.by == {threading.get_ident()}
-
-
-def test_a_worker_is_woken_for_many_batches_of_some_work_each(workers):
-    """Whether workers come or are too late, each row is done once, before the call comes back."""
-    time.sleep(0.05)  # they sleep
-    came, work = set(), WORTHWHILE - 1
-    for _ in range(2 * ALONE // work):
-        recorder = Recorder(lambda new: time.sleep(1e-4))
-        spread(recorder.kernel, work)
-        done = list(recorder.times)
-        assert done == [1] * ROWS
-        came |= recorder.by
-    assert len(came) > 1
-    recorder = Recorder(lambda new: None)
-    spread(recorder.kernel, work=SHARED - 1)
-    assert recorder.by == {threading.get_ident()}
 
 
 COROUTINES = """

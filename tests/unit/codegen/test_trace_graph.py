@@ -37,11 +37,3 @@ def test_they_are_as_if_written_down_anew(name):
         shape = shapes[rng.integers(4)]
         kept = written(TraceGraph(), program, constants, shape)
         assert kept == written(PlainGraph(), program, constants, shape)
-
-
-def test_the_next_one_is_not_computed_anew(monkeypatch):
-    program = rd.load("double_pendulum").function("inverse_dynamics").program
-    shape = [2, 2, 2, 2, 2, 4]
-    _ = written(TraceGraph(), program, np.sqrt([2, 3, 5, 6, 7, 11]), shape)
-    monkeypatch.setattr("robodyn.codegen.calls.trace_graph.inline", None)
-    _ = written(TraceGraph(), program, np.cbrt([2, 3, 5, 6, 7, 11]), shape)

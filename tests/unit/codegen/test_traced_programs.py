@@ -95,15 +95,6 @@ def test_what_is_different_is_traced(traced):
     assert traced == ["frame_jacobian"] * 2
 
 
-def test_what_was_computed_before_makes_no_difference(traced):
-    """Values of cached properties are not part of what a program is traced from."""
-    robot = rd.load("arm7", base="floating")
-    assert robot._model.setup.rates
-    robot.function("forward_dynamics")
-    rd.load("arm7", base="floating").function("forward_dynamics")
-    assert traced == ["forward_dynamics"]
-
-
 def damaged(data):
     yield data[: len(data) // 2]
     yield b""

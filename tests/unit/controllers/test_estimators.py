@@ -1,7 +1,5 @@
 """Estimators at their borders: what they refuse, and what they say then."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -11,7 +9,6 @@ from support.furuta import UP, encoders, furuta
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 REST, DT = np.zeros(2), 2e-3
 
@@ -26,13 +23,13 @@ def robot():
 
 
 def test_states_that_no_sensor_shows_are_named(robot):
-    with pytest.raises(SettingsError, match=r"\(q:hinge\) do not show .*'q:arm'.*finds q:arm;"):
+    with pytest.raises(rd.SettingsError, match=r"\(q:hinge\) do not show .*'q:arm'.*finds q:arm;"):
         rc.KalmanFilter(model_of(robot, ["hinge"]), 1e-6, 1e-6, dt=DT)
     rc.KalmanFilter(model_of(robot, ["arm"]), 1e-6, 1e-6, dt=DT)  # which the hinge moves
 
 
 def test_states_that_nothing_moves_are_named(robot):
-    with pytest.raises(SettingsError, match=r"process does not move.*variance to"):
+    with pytest.raises(rd.SettingsError, match=r"process does not move.*variance to"):
         rc.KalmanFilter(model_of(robot), 0.0, 1e-6, dt=DT)
     rc.KalmanFilter(model_of(robot), [0.0, 0.0, 1e-6, 1e-6], 1e-6, dt=DT)
 
@@ -50,7 +47,7 @@ def test_states_that_nothing_moves_are_named(robot):
     ],
 )
 def test_what_is_no_covariance(robot, process, measurement, says):
-    with pytest.raises(ShapeError, match=says):
+    with pytest.raises(rd.ShapeError, match=says):
         rc.KalmanFilter(model_of(robot), process, measurement, dt=DT)
 
 
@@ -59,11 +56,11 @@ def test_a_model_of_another_period(robot):
     found = rc.KalmanFilter(sampled, 1e-6, 1e-6, dt=DT)
     same = rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
     np.testing.assert_array_equal(found.gains, same.gains)
-    with pytest.raises(SettingsError, match=r"every 0.002 s, and dt is 0.001 s"):
+    with pytest.raises(rd.SettingsError, match=r"every 0.002 s, and dt is 0.001 s"):
         rc.KalmanFilter(sampled, 1e-6, 1e-6, dt=1e-3)
-    with pytest.raises(ShapeError, match="dt"):
+    with pytest.raises(rd.ShapeError, match="dt"):
         rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=0.0)
-    with pytest.raises(ShapeError, match="initial is for the models along a motion"):
+    with pytest.raises(rd.ShapeError, match="initial is for the models along a motion"):
         rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT, initial=1.0)
 
 
@@ -89,7 +86,7 @@ def test_other_states_are_estimated_beside_those_of_the_robot(robot):
     cancelling = rc.OutputFeedback(law, found, compensate=True)
     run = rd.simulate(pushed, cancelling, q0=UP, duration=6.0, step=DT)
     assert np.abs(run.q[-1] - UP).max() < 1e-3
-    with pytest.raises(SettingsError, match="needs an estimator of unknown forces"):
+    with pytest.raises(rd.SettingsError, match="needs an estimator of unknown forces"):
         rc.OutputFeedback(law, rc.KalmanFilter(plain, 1e-6, 1e-6, dt=DT), compensate=True)
     other = rc.ExtendedKalmanFilter(
         robot, ["encoders"], 1e-6, 1e-6, dt=DT, posture=UP, disturbances=["hinge"]
@@ -100,25 +97,25 @@ def test_other_states_are_estimated_beside_those_of_the_robot(robot):
 
 def test_what_does_not_fit_together(robot):
     law, known = rc.LQR(robot, UP), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
-    with pytest.raises(UnknownNameError, match=r"no sensor 'encoder'.*encoders"):
+    with pytest.raises(rd.UnknownNameError, match=r"no sensor 'encoder'.*encoders"):
         rc.OutputFeedback(law, known, ["encoder"])
-    with pytest.raises(ShapeError, match="names 'encoders' twice"):
+    with pytest.raises(rd.ShapeError, match="names 'encoders' twice"):
         rc.OutputFeedback(law, known, ["encoders", "encoders"])
-    with pytest.raises(SettingsError, match=r"has no sensors.*with_"):
+    with pytest.raises(rd.SettingsError, match=r"has no sensors.*with_"):
         rc.OutputFeedback(rc.LQR(robot.with_(sensors=[]), UP), known)
     two = furuta([encoders(("arm", "hinge")), rd.Sensor("imu", at="rod", name="imu")])
-    with pytest.raises(ShapeError, match=r"2 outputs .*, and the sensors show 8 numbers"):
+    with pytest.raises(rd.ShapeError, match=r"2 outputs .*, and the sensors show 8 numbers"):
         rc.OutputFeedback(rc.LQR(two, UP), known)
     rc.OutputFeedback(rc.LQR(two, UP), known, ["encoders"])
     position = rc.JointPD(robot, rc.PointToPoint(UP, UP, 1.0), 1.0, 1.0)
-    with pytest.raises(SettingsError, match=r"law is JointPD.*ExtendedKalmanFilter"):
+    with pytest.raises(rd.SettingsError, match=r"law is JointPD.*ExtendedKalmanFilter"):
         rc.OutputFeedback(position, known)
     other = rc.KalmanFilter(model_of(robot, inputs=["hinge"]), 1e-6, 1e-6, dt=DT)
-    with pytest.raises(ShapeError, match=r"inputs tau:hinge, and 'furuta' has .* and tau:arm"):
+    with pytest.raises(rd.ShapeError, match=r"inputs tau:hinge, and 'furuta' has .* and tau:arm"):
         rc.OutputFeedback(law, other)
-    with pytest.raises(SettingsError, match="Noisy is within OutputFeedback"):
+    with pytest.raises(rd.SettingsError, match="Noisy is within OutputFeedback"):
         rc.OutputFeedback(rc.Noisy(law), known)
-    with pytest.raises(ShapeError, match="expected a KalmanFilter"):
+    with pytest.raises(rd.ShapeError, match="expected a KalmanFilter"):
         rc.OutputFeedback(law, law)
 
 
@@ -127,11 +124,13 @@ def test_samples_come_at_its_period(robot):
         rc.LQR(robot, UP), rc.KalmanFilter(model_of(robot), 1e-6, 1e-6, dt=DT)
     )
     for step, wrapped in ((1e-3, whole), (4e-3, whole), (1e-3, rc.Sampled(whole, 4e-3))):
-        with pytest.raises(SettingsError, match=r"sample every 0.002 s: simulate with step=0.002"):
+        with pytest.raises(
+            rd.SettingsError, match=r"sample every 0.002 s: simulate with step=0.002"
+        ):
             rd.simulate(robot, wrapped, q0=UP, duration=0.05, step=step)
     rd.simulate(robot, rc.Sampled(whole, DT), q0=UP, duration=0.05, step=1e-3)
     rd.simulate(robot, whole, q0=UP, duration=0.05, step=DT)
-    with pytest.raises(SettingsError, match=r"sample every 0.002 s"):
+    with pytest.raises(rd.SettingsError, match=r"sample every 0.002 s"):
         rd.control_law(robot, whole, step=1e-3)
 
 
@@ -155,9 +154,9 @@ def test_what_is_rounded_counts_as_exact_in_linear_models(robot):
     one, other = (rd.closed_loop_model(robot, x, UP) for x in (plain, coarse))
     np.testing.assert_allclose(other.A, one.A, rtol=0, atol=1e-9)
     assert one.stability == "stable"
-    with pytest.raises(ShapeError, match=r"quantum has shape \(3,\), expected one number or 2"):
+    with pytest.raises(rd.ShapeError, match=r"quantum has shape \(3,\), expected one number or 2"):
         rc.OutputFeedback(law, known, quantum=[1.0, 1.0, 1.0])
-    with pytest.raises(ShapeError, match=r"quantum is -1.0"):
+    with pytest.raises(rd.ShapeError, match=r"quantum is -1.0"):
         rc.OutputFeedback(law, known, quantum=-1.0)
 
 
@@ -169,5 +168,5 @@ def test_forces_of_a_converter(robot):
         assert tau[0] == 0.125 * np.floor(whole[0] / 0.125 + 0.5)
         assert tau[1] == 0.0
     for wrong in (-1.0, np.inf, [1.0] * 3):
-        with pytest.raises(ShapeError, match="quantum"):
+        with pytest.raises(rd.ShapeError, match="quantum"):
             rc.Saturated(rc.LQR(robot, UP), 0.5, quantum=wrong)(0.0, UP, REST)

@@ -86,7 +86,7 @@ def test_it_does_not_go_on_beyond_its_samples(swing):
         Recorded(ball, np.arange(5.0), q, ends="rest")
 
 
-def test_jumps(swing):
+def test_jumps(puma, swing):
     q = swing.q.copy()
     q[43:, 1] += 0.3
     with pytest.raises(
@@ -94,12 +94,11 @@ def test_jumps(swing):
     ) as error:
         Recorded(ARM, swing.t, q, swing.v)
     assert (error.value.time, error.value.joint) == (pytest.approx(0.42), ARM.joint_names[1])
-    limited = bundled("puma560")
     rows = np.linspace(0.0, 1.0, 11)[:, None] * np.full(6, 0.3)
-    Recorded(limited, np.linspace(0.0, 1.0, 11), rows)
+    Recorded(puma, np.linspace(0.0, 1.0, 11), rows)
     rows[5, 2] -= 1.0
     with pytest.raises(rd.PathError, match=r"'joint3' jumps between t = 0\.4 s"):
-        Recorded(limited, np.linspace(0.0, 1.0, 11), rows)
+        Recorded(puma, np.linspace(0.0, 1.0, 11), rows)
     turned = rd.load(BALL)
     ball = rd.simulate(turned, v0=[0.5, 0.2, 0.1, 0.0], duration=0.2, step=1e-2)
     flipped = ball.q.copy()

@@ -151,7 +151,7 @@ def test_stretched_to_torques():
         rc.Stretched.within(MOVE, 1.0, robot=heavy, torque=1e-3)
 
 
-def test_what_jumps_is_not_stretched():
+def test_what_jumps_is_not_stretched(double):
     """However slow, it would jump."""
 
     def jumping(t):
@@ -161,9 +161,8 @@ def test_what_jumps_is_not_stretched():
     with pytest.raises(rd.PathError, match="position of joint '1'") as error:
         rc.Stretched.within(jumping, 1.0, velocity=1.0)
     assert (error.value.time, error.value.joint) == (pytest.approx(0.4), "1")
-    robot = rd.load("double_pendulum")
     with pytest.raises(rd.PathError, match="position of joint 'elbow'"):
-        rc.Stretched.within(jumping, 1.0, robot=robot, torque=50.0)
+        rc.Stretched.within(jumping, 1.0, robot=double, torque=50.0)
     with pytest.raises(rd.PathError, match="nearly everywhere"):
         rc.Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
 

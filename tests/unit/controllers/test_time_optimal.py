@@ -191,16 +191,15 @@ def test_limits_of_joints_of_a_linkage_without_motors_bound_nothing():
             use(path, 2.0, robot=robot)
 
 
-def test_linkages_whose_way_or_motors_do_not_fit():
-    robot = rd.load("five_bar")
-    path = led(robot, 0.3)
+def test_linkages_whose_way_or_motors_do_not_fit(five_bar):
+    path = led(five_bar, 0.3)
     tied = rd.load("four_bar", actuators={x: rd.Actuator() for x in ("crank_pin", "rocker_pivot")})
     for use in (rc.TimeOptimal, rc.Stretched.within):
         with pytest.raises(rd.ActuationError, match="1 motions and motors at 3 speeds"):
             use(path, 2.0, robot=tied, torque=5.0)
-        apart = rc.PointToPoint(robot.neutral(), robot.neutral() + 0.2, 2.0)
+        apart = rc.PointToPoint(five_bar.neutral(), five_bar.neutral() + 0.2, 2.0)
         with pytest.raises(rd.PathError, match="leaves the loops of 'five_bar' open") as error:
-            use(apart, 2.0, robot=robot, torque=50.0)
+            use(apart, 2.0, robot=five_bar, torque=50.0)
         assert 0.0 < error.value.time < 2.0
     clock = rd.Constraint("clock", lambda q, t: q[0] - 0.1 * rd.sin(t), "left_drive")
     timed = rd.load("five_bar", constraints=[clock])

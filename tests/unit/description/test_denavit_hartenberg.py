@@ -82,17 +82,16 @@ def test_tables_of_robots_with_any_axes(name, convention):
     np.testing.assert_allclose(X, robot.frame_pose(q, tip), atol=1e-12)
 
 
-def test_a_branch_has_the_table_of_its_own_chain():
-    robot = rd.load("dual_arm")
-    rows, X_W0, X_nT = robot.dh_table(tip="left_grasp")
-    q = np.random.default_rng(6).normal(size=robot.nq)
+def test_a_branch_has_the_table_of_its_own_chain(dual_arm):
+    rows, X_W0, X_nT = dual_arm.dh_table(tip="left_grasp")
+    q = np.random.default_rng(6).normal(size=dual_arm.nq)
     chain, link = [], "left_grasp"
-    by_child = {joint.child: joint for joint in robot.mechanism.joints}
+    by_child = {joint.child: joint for joint in dual_arm.mechanism.joints}
     while link in by_child:
         chain, link = [by_child[link], *chain], by_child[link].parent
-    own = [float(q[robot.joints[x.name].q][0]) for x in chain if x.kind != "fixed"]
+    own = [float(q[dual_arm.joints[x.name].q][0]) for x in chain if x.kind != "fixed"]
     X = X_W0 @ _product(rows, own, "standard") @ X_nT
-    np.testing.assert_allclose(X, robot.frame_pose(q, "left_grasp"), atol=1e-12)
+    np.testing.assert_allclose(X, dual_arm.frame_pose(q, "left_grasp"), atol=1e-12)
 
 
 def test_bodies_are_given_in_the_frames_of_their_rows():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import ShapeError
 
 OFFSET = (0.1, 0.2, -0.3)
 POSE = np.eye(4)
@@ -68,7 +67,7 @@ def test_places_of_planes_sensors_and_tools():
 )
 def test_what_is_no_frame_is_refused_everywhere(given):
     for make in (force, spring, rod, ball, lambda x: rd.Sensor("position", at=x)):
-        with pytest.raises((ShapeError, TypeError)):
+        with pytest.raises((rd.ShapeError, TypeError)):
             make(given)
-    with pytest.raises(ShapeError, match="tool"):
+    with pytest.raises(rd.ShapeError, match="tool"):
         rd.load("double_pendulum").with_(frames={"tool": given})

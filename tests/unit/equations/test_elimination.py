@@ -6,9 +6,6 @@ import pytest
 from robodyn.equations.elimination.constrained import FreeSystem, RowGroup, guarded_inverse
 from robodyn.equations.elimination.elimination import Factors
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.scalar import edge_of, inputs
 
 #: Joint on which each joint of two legs hangs.
 PARENTS = (-1, 0, 1, 2, 2, 4, 1, 6, 7, 7, 9)
@@ -82,68 +79,3 @@ def test_the_energy_of_rates_is_that_of_the_motion_with_least(copies):
     found = system.energy(rates[again].tolist())
     np.testing.assert_allclose(K @ v, rates, rtol=1e-9)
     np.testing.assert_allclose(found, v @ M @ v, rtol=1e-9)
-
-
-def test_pivots_of_rows_are_compared_with_those_before_other_rows():
-    """The inverse is asked of each row, with its pivot while it was alone, and a sum of such."""
-    rng = np.random.default_rng(5)
-    M, asked = mass_matrix(rng), []
-
-    def inverse(pivot, before, total):
-        asked.append((pivot, before, total))
-        return 1.0 / pivot
-
-    slopes = rng.normal(size=(2, 3))
-    rows = [Row(0.0, dict(zip((3, 4, 5), map(float, s), strict=True)), 0.0) for s in slopes]
-    solve(M.tolist(), [0.0] * len(PARENTS), rows, inverse_of_speed, inverse)
-    own = [3, 4, 5]
-    A = slopes @ np.linalg.inv(M[np.ix_(own, own)]) @ slopes.T
-    left = A[1, 1] - A[0, 1] ** 2 / A[0, 0]
-    expected = [(A[0, 0], A[0, 0], np.trace(A)), (left, A[1, 1], np.trace(A))]
-    np.testing.assert_allclose(asked, expected, rtol=1e-9)
-
-
-def platform(lever):
-    """A platform of six speeds on five legs of three: mass matrix and rows, as one vector.
-
-    The last leg moves it in one direction by a lever.
-    """
-    rng = np.random.default_rng(7)
-    M, K = np.zeros((21, 21)), np.zeros((15, 21))
-    A = rng.normal(size=(6, 6))
-    M[:6, :6] = A @ A.T
-    for leg in range(5):
-        own, rows = slice(6 + 3 * leg, 9 + 3 * leg), slice(3 * leg, 3 * leg + 3)
-        A = rng.normal(size=(3, 3))
-        M[own, own] = np.eye(3) + 0.1 * A @ A.T
-        K[rows, own] = np.eye(3) + 0.1 * rng.normal(size=(3, 3))
-        K[rows, :6] = 0.3 * rng.normal(size=(3, 6))
-    K[12] *= np.where(np.arange(21) < 6, 1.0, lever)
-    return M, K
-
-
-def elimination_program():
-    """The solution for a platform, of which all elements are inputs."""
-    M, K = platform(1.0)
-    graph, count = Graph(), np.count_nonzero(M) + np.count_nonzero(K)
-    values = iter(inputs(graph, 0, count))
-    symbols = [[next(values) if x else 0.0 for x in row] for row in M]
-    rows = [
-        Row(0.0, {k: next(values) for k in np.flatnonzero(x)}, float(n)) for n, x in enumerate(K)
-    ]
-    graph.examples.update(enumerate([(x,) for x in np.concatenate([M[M != 0], K[K != 0]])]))
-    a, lam = solve(symbols, [1.0] * 21, rows, inverse_of_speed, guarded_inverse)
-    ports = (Port("x", (count,)),), (Port("a", (36,)),)
-    edges = tuple(edge_of(graph, x) for x in [*a, *lam])
-    return Program("solve", *ports, graph, edges), (M != 0, K != 0)
-
-
-def test_loops_of_many_limbs_are_eliminated_one_by_one():
-    """Rows go with the limb that they end: about a third of what all of them together take."""
-    program, (in_M, in_K) = elimination_program()
-    assert len(program.live()) < 4000
-    M, K = platform(1.0)
-    (found,) = evaluate(program, np.concatenate([M[in_M], K[in_K]]))
-    whole = np.block([[M, -K.T], [K, np.zeros((15, 15))]])
-    expected = np.linalg.solve(whole, [*np.ones(21), *-np.arange(15.0)])
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

@@ -1,7 +1,5 @@
 """From a quantity to its result: programs, fallbacks, and what further calls of a method go to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.equations.catalogue import QUANTITIES
-from robodyn.errors import ShapeError
 from robodyn.evaluator import TreePrograms
 
 
@@ -83,42 +80,9 @@ def test_results_are_made_of_what_a_fallback_gives(robot):
 
 def test_wrong_states_are_named_before_a_fallback_is_asked(robot):
     evaluator, asked = answering(robot)
-    with pytest.raises(ShapeError, match="q"):
+    with pytest.raises(rd.ShapeError, match="q"):
         evaluator.call("forward_dynamics", state((np.nan, 0.0)))
     assert not asked
-
-
-def test_further_calls_go_to_the_function_of_the_arrays_of_the_call(robot):
-    """Not where it was given other arrays, or where the method asks for another quantity."""
-    evaluator, asked = robot._parts.evaluator, []
-
-    class Answered:
-        def forward_dynamics(self, q, v, tau, *, out=None):
-            asked.append(q)
-            return evaluator.call("forward_dynamics", (np.array(q), v, tau))
-
-        def inverse_dynamics(self, q, v, a, *, out=None):
-            asked.append(q)
-            return evaluator.call("bias_forces", (q, v))
-
-        def mass_matrix(self, q, *, out=None):
-            asked.append(q)
-            return evaluator.call("mass_matrix", (q,))
-
-    own = Answered()
-    q, v, tau = state()
-    for name, given, calls in (
-        ("forward_dynamics", (q, v, tau), 3),
-        ("inverse_dynamics", (q, v, tau), 3),
-        ("mass_matrix", (q,), 1),
-    ):
-        arrays = ("q", "v", "tau" if name[0] == "f" else "a")[: len(given)]
-        method = evaluator._methods.add(name, getattr(own, name), arrays)
-        asked.clear()
-        first = method(*given)
-        for _ in range(2):
-            np.testing.assert_array_equal(method(*given), first)
-        assert len(asked) == calls or not hasattr(method, "_signature")
 
 
 @pytest.mark.parametrize("name", [x for x, row in QUANTITIES.items() if row.options])

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.compiled_c import c_library, pointers
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -36,17 +37,8 @@ def controller_of(robot):
 
 def library(folder, *options):
     """The library of the C files of a folder, compiled without a warning."""
-    compiler = shutil.which("cc")
-    assert compiler, "this test needs a C compiler named cc"
     sources = sorted(str(x) for x in folder.glob("*.c") if not x.name.startswith("test_"))
-    made = folder.parent / f"{folder.name}.so"
-    command = [compiler, *STRICT, *options, "-shared", "-fPIC", *sources, "-o", str(made), "-lm"]
-    subprocess.run(command, check=True)
-    return ctypes.CDLL(str(made))
-
-
-def pointers(*arrays):
-    return [ctypes.c_void_p(x.ctypes.data) for x in arrays]
+    return c_library(folder, sources, *STRICT, *options)
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.compiled_c import pointers
 from support.furuta import COUNTS, UP, by_pinocchio, encoders, furuta, upright
 from support.lqg_by_hand import ByHand, moved
-from test_export_c import STRICT, library, pointers
+from test_export_c import STRICT, library
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -98,10 +99,9 @@ def test_whole_counts_and_forces_of_a_converter(tmp_path):
 
 
 @pytest.mark.slow
-def test_an_arm_is_held_by_its_encoders_as_in_another_simulation(tmp_path):
+def test_an_arm_is_held_by_its_encoders_as_in_another_simulation(puma, tmp_path):
     pin = pytest.importorskip("pinocchio")
-    plain = bundled("puma560")
-    names, path = plain.joint_names, ROBOTS / "puma560.urdf"
+    names, path = puma.joint_names, ROBOTS / "puma560.urdf"
     motors = {name: rd.Actuator() for name in names}
     robot = rd.load("puma560", passive=False, actuators=motors, sensors=[encoders(names)])
     q0, rest = np.array([0.1, 0.3, -0.4, 0.2, 0.5, 0.1]), np.zeros(6)
@@ -199,13 +199,12 @@ def test_the_exported_test_finds_what_a_controller_forgets(robot, tmp_path, dtyp
 
 
 @pytest.mark.slow
-def test_controllers_of_a_state_have_one_too(tmp_path):
-    robot = bundled("double_pendulum")
-    law = rc.Filtered(rc.GravityCompensation(robot), 20.0)
+def test_controllers_of_a_state_have_one_too(double, tmp_path):
+    law = rc.Filtered(rc.GravityCompensation(double), 20.0)
     options = {"controller": law, "dtype": "double", "step": 1e-3}
-    folder = rd.export(robot, ["control"], "c", tmp_path / "code", **options)
+    folder = rd.export(double, ["control"], "c", tmp_path / "code", **options)
     in_c = InC(folder, "double_pendulum", 2)
-    run = rd.simulate(robot, law, q0=[0.3, 0.2], duration=0.2, step=1e-3, limits="ignore")
+    run = rd.simulate(double, law, q0=[0.3, 0.2], duration=0.2, step=1e-3, limits="ignore")
     for q, v, tau in zip(run.q[:-1], run.v[:-1], run.tau[:-1], strict=True):
         np.testing.assert_allclose(in_c(q, v), tau, rtol=0, atol=1e-12)
 

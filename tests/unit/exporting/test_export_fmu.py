@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import Filtered, JointPD, Saturated, SineReference
-from robodyn.errors import FileError, MissingFileError, SettingsError
+from robodyn.errors import FileError, MissingFileError
 
 fmpy = pytest.importorskip("fmpy")
 STEP = 1e-3
@@ -72,23 +72,22 @@ def refused():
     return pytest.raises(FMICallException)
 
 
-def test_a_linkage_under_a_controller_with_memory(tmp_path):
-    robot = rd.load("five_bar")
-    q0 = robot.neutral()
+def test_a_linkage_under_a_controller_with_memory(five_bar, tmp_path):
+    q0 = five_bar.neutral()
     inner = JointPD(
-        robot, SineReference(q0, 0.1 * np.ones(4), np.ones(4)), stiffness=50.0, damping=5.0
+        five_bar, SineReference(q0, 0.1 * np.ones(4), np.ones(4)), stiffness=50.0, damping=5.0
     )
     controller = Saturated(Filtered(inner, cutoff=20.0, order=2))
-    path = exported(robot, ["step", "center_of_mass"], tmp_path, controller=controller)
-    run = rd.simulate(robot, controller, q0=q0, duration=0.2, step=STEP, limits="ignore")
-    names = robot.joint_names
+    path = exported(five_bar, ["step", "center_of_mass"], tmp_path, controller=controller)
+    run = rd.simulate(five_bar, controller, q0=q0, duration=0.2, step=STEP, limits="ignore")
+    names = five_bar.joint_names
     outputs = [f"{x}.{y}" for y in ("position", "speed", "force") for x in names]
     outputs += [f"center_of_mass[{k}]" for k in (1, 2, 3)]
     found = fmpy.simulate_fmu(
         str(path), stop_time=0.2, step_size=STEP, output_interval=4 * STEP, output=outputs
     )
     at = slice(None, None, 4)
-    columns = [run.q[at], run.v[at], run.tau[at], robot.center_of_mass(run.q[at])]
+    columns = [run.q[at], run.v[at], run.tau[at], five_bar.center_of_mass(run.q[at])]
     np.testing.assert_allclose(found["time"], run.t[at], atol=1e-12)
     values = np.stack([found[x] for x in outputs], axis=-1)
     np.testing.assert_allclose(values, np.concatenate(columns, axis=-1), rtol=0, atol=1e-11)
@@ -197,17 +196,16 @@ def test_what_a_unit_refuses(floating, tmp_path, refused, calls, words):
     assert words in unit.said[-1]
 
 
-def test_a_motion_that_depends_on_time_begins_at_zero(floating, tmp_path, refused):
+def test_a_motion_that_depends_on_time_begins_at_zero(double, floating, tmp_path, refused):
     still = Unit(floating[1], tmp_path)  # nothing here depends on time
     still.begin(start_time=2.0)
     still.step(2.0, 3)
     assert still["time"] == pytest.approx(2.0 + 3 * STEP)
-    robot = rd.load("double_pendulum")
     controller = JointPD(
-        robot, SineReference(np.zeros(2), [0.1, 0.1], [1.0, 1.0]),
+        double, SineReference(np.zeros(2), [0.1, 0.1], [1.0, 1.0]),
         stiffness=10.0, damping=1.0,
     )  # fmt: skip
-    unit = Unit(exported(robot, ["step"], tmp_path, controller=controller), tmp_path / "other")
+    unit = Unit(exported(double, ["step"], tmp_path, controller=controller), tmp_path / "other")
     with refused:
         unit.begin(start_time=2.0)
     assert "begins at zero" in unit.said[-1]
@@ -292,7 +290,7 @@ def test_the_same_unit_is_written_twice(floating, tmp_path):
 def test_what_is_no_unit_leaves_nothing(tmp_path, functions, options, words):
     sensors = [rd.Sensor("wrench", joint="crank_drive", name="pin")]
     robot = rd.load("four_bar", sensors=sensors)
-    with pytest.raises(SettingsError, match=words):
+    with pytest.raises(rd.SettingsError, match=words):
         rd.export(robot, functions, "fmu", tmp_path / "code", **options)
     assert not list(tmp_path.iterdir())
 

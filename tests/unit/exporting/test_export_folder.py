@@ -3,7 +3,7 @@
 import pytest
 
 import robodyn as rd
-from robodyn.errors import MissingFileError, SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import MissingFileError
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def test_a_folder_is_new_or_empty(robot, tmp_path):
     assert rd.export(robot, ["mass_matrix"], "c", into) == into
     files = {x.name: x.read_text() for x in into.iterdir()}
     assert "double_pendulum.c" in files
-    with pytest.raises(SettingsError, match=r"holds other files \(.*double_pendulum.c"):
+    with pytest.raises(rd.SettingsError, match=r"holds other files \(.*double_pendulum.c"):
         rd.export(robot, ["gravity_forces"], "c", into)
     assert {x.name: x.read_text() for x in into.iterdir()} == files
     (tmp_path / "empty").mkdir()
@@ -27,18 +27,18 @@ def test_a_folder_is_new_or_empty(robot, tmp_path):
 @pytest.mark.parametrize(
     ("functions", "options", "error", "words"),
     [
-        ([], {}, SettingsError, "functions is empty"),
-        (["nosuch"], {}, UnknownNameError, "nosuch"),
-        ([3], {}, ShapeError, "functions holds 3"),
-        (["mass_matrix", "mass_matrix"], {}, SettingsError, "'mass_matrix' twice"),
-        ({"a b": "mass_matrix", "a-b": "mass_matrix"}, {}, SettingsError, "both become 'a_b'"),
+        ([], {}, rd.SettingsError, "functions is empty"),
+        (["nosuch"], {}, rd.UnknownNameError, "nosuch"),
+        ([3], {}, rd.ShapeError, "functions holds 3"),
+        (["mass_matrix", "mass_matrix"], {}, rd.SettingsError, "'mass_matrix' twice"),
+        ({"a b": "mass_matrix", "a-b": "mass_matrix"}, {}, rd.SettingsError, "both become 'a_b'"),
         (
             ["mass_matrix"],
             {"target": "fortran"},
-            UnknownNameError,
+            rd.UnknownNameError,
             "'fortran' in target=",
         ),
-        (["mass_matrix"], {"dtype": "half"}, UnknownNameError, "half"),
+        (["mass_matrix"], {"dtype": "half"}, rd.UnknownNameError, "half"),
     ],
 )
 def test_what_is_refused_leaves_nothing(robot, tmp_path, functions, options, error, words):
@@ -51,5 +51,5 @@ def test_a_folder_that_cannot_be_made(robot, tmp_path):
     with pytest.raises(MissingFileError, match="no such folder"):
         rd.export(robot, ["mass_matrix"], "c", tmp_path / "no" / "code")
     (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match="is a file"):
+    with pytest.raises(rd.SettingsError, match="is a file"):
         rd.export(robot, ["mass_matrix"], "c", tmp_path / "file")

@@ -11,7 +11,6 @@ from support import modelica
 from support.octave import literal, octave
 
 import robodyn as rd
-from robodyn.errors import SettingsError
 
 QUANTITIES = {"forward_dynamics": "forward_dynamics", "M": "mass_matrix", "end": "center_of_mass"}
 
@@ -134,7 +133,7 @@ def test_modelica_without_forward_dynamics_has_no_model(robot, tmp_path):
 def test_what_a_language_does_not_have_leaves_nothing(
     robot, tmp_path, target, name, options, words
 ):
-    with pytest.raises(SettingsError, match=words):
+    with pytest.raises(rd.SettingsError, match=words):
         asked = {name: "step" if name == "step" else "mass_matrix"}
         rd.export(robot, asked, target, tmp_path / "code", **options)
     assert not list(tmp_path.iterdir())
@@ -221,7 +220,7 @@ def test_characters_that_are_not_seen_are_not_written(target, tmp_path):
     robot = rd.load(rd.Mechanism(f"robot{odd}", links, (joint,)))
     try:
         written = rd.export(robot, ["forward_dynamics"], target, tmp_path / "out")
-    except SettingsError:
+    except rd.SettingsError:
         assert target == "fmu"  # which has a step
         written = rd.export(robot, ["step"], target, tmp_path / "out.fmu", step=1e-3)
     files = [x for x in tmp_path.rglob("*") if x.is_file()]

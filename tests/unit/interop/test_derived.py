@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import MissingExtraError
 from robodyn.interop.derived import pullback, pushforward, with_jacobians
 
 
@@ -61,5 +60,5 @@ def test_functions_without_numbers():
 def test_a_library_that_is_not_installed(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, f"robodyn.interop.{library}", raising=False)
-    with pytest.raises(MissingExtraError, match=rf"pip install .*\[{library}\]'"):
+    with pytest.raises(rd.MissingExtraError, match=rf"pip install .*\[{library}\]'"):
         __import__(f"robodyn.interop.{library}")

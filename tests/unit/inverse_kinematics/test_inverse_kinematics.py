@@ -70,9 +70,8 @@ def test_loops_are_closed(name):
 
 
 @pytest.mark.slow
-def test_rods_of_a_delta_robot_are_found_where_they_can_be():
+def test_rods_of_a_delta_robot_are_found_where_they_can_be(delta):
     """Their way from the neutral posture leads through many folds."""
-    delta = rd.load("delta")
     X = delta.frame_pose(np.array([delta.random(seed) for seed in range(60)]), "left_rod1")
     assert delta.inverse_kinematics({"left_rod1": X}).converged.mean() > 0.93
 
@@ -97,14 +96,13 @@ def test_minimal_coordinates_reach_what_tree_coordinates_reach():
     assert found.converged.mean() > 0.8
 
 
-def test_a_batch_is_its_rows():
-    robot = rd.load("puma560")
-    X = robot.frame_pose(postures(robot, 80), "flange").reshape(8, 10, 4, 4)
-    q0 = postures(robot, 10, 500)
-    batch = robot.inverse_kinematics({"flange": X}, q0)
+def test_a_batch_is_its_rows(puma):
+    X = puma.frame_pose(postures(puma, 80), "flange").reshape(8, 10, 4, 4)
+    q0 = postures(puma, 10, 500)
+    batch = puma.inverse_kinematics({"flange": X}, q0)
     assert batch.q.shape == (8, 10, 6) and batch.converged.shape == (8, 10)
     for i, j in ((0, 0), (3, 7), (7, 9)):
-        row = robot.inverse_kinematics({"flange": X[i, j]}, q0[j])
+        row = puma.inverse_kinematics({"flange": X[i, j]}, q0[j])
         np.testing.assert_array_equal(row.q, batch.q[i, j])
         assert row.converged == batch.converged[i, j]
 
@@ -168,16 +166,15 @@ def test_a_limit_in_the_way_is_held_and_named():
     np.testing.assert_allclose(free.q, [1.0], atol=1e-8)
 
 
-def test_the_posture_is_the_nearest_along_the_null_space():
-    robot = rd.load("arm7")
-    frame = last_frame(robot)
-    q = postures(robot, 20)
-    X, wish = robot.frame_pose(q, frame), robot.neutral()
-    found = robot.inverse_kinematics({frame: X}, q, limits=False, posture=wish)
+def test_the_posture_is_the_nearest_along_the_null_space(arm):
+    frame = last_frame(arm)
+    q = postures(arm, 20)
+    X, wish = arm.frame_pose(q, frame), arm.neutral()
+    found = arm.inverse_kinematics({frame: X}, q, limits=False, posture=wish)
     assert found.converged.all()
-    assert np.abs(robot.frame_pose(found.q, frame) - X).max() < 1e-8
+    assert np.abs(arm.frame_pose(found.q, frame) - X).max() < 1e-8
     for row in found.q:
-        _, values, axes = np.linalg.svd(robot.frame_jacobian(row, frame))
+        _, values, axes = np.linalg.svd(arm.frame_jacobian(row, frame))
         # close to a singular posture the null space turns within a step
         assert np.abs(axes[6:] @ (wish - row)).max() < (1e-5 if values[-1] > 0.02 else 1e-2)
     before, after = (np.linalg.norm(x - wish, axis=1) for x in (q, found.q))
@@ -225,9 +222,8 @@ def test_a_robot_without_joints_is_where_it_is():
     np.testing.assert_allclose(found.residual, [0.0, 5.0])
 
 
-def test_an_empty_batch():
-    robot = rd.load("puma560")
-    found = robot.inverse_kinematics({"flange": np.empty((0, 4, 4))})
+def test_an_empty_batch(puma):
+    found = puma.inverse_kinematics({"flange": np.empty((0, 4, 4))})
     assert found.q.shape == (0, 6) and found.converged.shape == (0,)
 
 
@@ -252,13 +248,12 @@ def bad(X, **changes):
         ({"flange": [0.1, np.inf, 0.2]}, rd.ShapeError, "not finite"),
     ],
 )
-def test_bad_targets_are_refused(targets, error, words):
-    robot = rd.load("puma560")
+def test_bad_targets_are_refused(puma, targets, error, words):
     if error is None:  # two points
-        assert robot.inverse_kinematics(targets).q.shape == (2, 6)
+        assert puma.inverse_kinematics(targets).q.shape == (2, 6)
         return
     with pytest.raises(error, match=words):
-        robot.inverse_kinematics(targets)
+        puma.inverse_kinematics(targets)
 
 
 @pytest.mark.parametrize("limits", [None, "no", [], 0, np.ones(2)])
@@ -268,29 +263,27 @@ def test_limits_hold_or_they_do_not(limits):
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])
-def test_a_matrix_next_to_a_pose_that_is_reached_is_refused(k):
+def test_a_matrix_next_to_a_pose_that_is_reached_is_refused(puma, k):
     """Stretched so that nothing of it asks for a turn, or with another last row."""
-    robot = rd.load("puma560")
-    X = robot.frame_pose(robot.random(1), "flange")
+    X = puma.frame_pose(puma.random(1), "flange")
     stretched = X @ np.diag([1.1, 0.9, 1.0, 1.0])
     wrong = [stretched, bad(X, at={(3, 1): 0.1}), bad(X, at={(3, 3): 1.5})][k]
     with pytest.raises(rd.ShapeError, match="no rigid body"):
-        robot.inverse_kinematics({"flange": wrong})
+        puma.inverse_kinematics({"flange": wrong})
     with pytest.raises(rd.ShapeError, match="no rigid body"):
-        robot.inverse_kinematics({"flange": np.stack([X, wrong, X])})
+        puma.inverse_kinematics({"flange": np.stack([X, wrong, X])})
 
 
-def test_bad_starts_and_postures_are_refused():
-    robot = rd.load("puma560")
-    X = robot.frame_pose(robot.random(1), "flange")
+def test_bad_starts_and_postures_are_refused(puma):
+    X = puma.frame_pose(puma.random(1), "flange")
     with pytest.raises(rd.ShapeError, match="q0"):
-        robot.inverse_kinematics({"flange": X}, np.zeros(5))
+        puma.inverse_kinematics({"flange": X}, np.zeros(5))
     with pytest.raises(rd.ShapeError, match="q0"):
-        robot.inverse_kinematics({"flange": X}, np.full(6, np.nan))
+        puma.inverse_kinematics({"flange": X}, np.full(6, np.nan))
     with pytest.raises(rd.ShapeError, match="posture"):
-        robot.inverse_kinematics({"flange": X}, posture=np.zeros(5))
+        puma.inverse_kinematics({"flange": X}, posture=np.zeros(5))
     with pytest.raises(rd.ShapeError, match="broadcast"):
-        robot.inverse_kinematics({"flange": np.stack([X] * 3)}, np.zeros((2, 6)))
+        puma.inverse_kinematics({"flange": np.stack([X] * 3)}, np.zeros((2, 6)))
 
 
 # -- frames of tools --------------------------------------------------------------------------
@@ -375,17 +368,16 @@ def test_manipulability_of_a_planar_arm():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("frame", "point"), [("right_rod3", False), ("platform", True)])
-def test_a_delta_reaches_its_own_poses_however_it_is_assembled(frame, point):
+def test_a_delta_reaches_its_own_poses_however_it_is_assembled(delta, frame, point):
     """Many of them are reached in one way of several to assemble it only."""
-    robot = rd.load("delta")
-    X = robot.frame_pose(np.array([robot.random(seed) for seed in range(120)]), frame)
-    found = robot.inverse_kinematics({frame: X[:, :3, 3] if point else X})
+    X = delta.frame_pose(np.array([delta.random(seed) for seed in range(120)]), frame)
+    found = delta.inverse_kinematics({frame: X[:, :3, 3] if point else X})
     assert found.converged.all()
-    there = robot.frame_pose(found.q, frame)
+    there = delta.frame_pose(found.q, frame)
     np.testing.assert_allclose(there[:, :3, 3], X[:, :3, 3], atol=1e-8)
     assert point or np.abs(there - X).max() < 1e-8
-    assert np.abs(robot.loop_residual(found.q)).max() < 1e-8
-    inside = (robot.lower_limits <= found.q) & (found.q <= robot.upper_limits)
+    assert np.abs(delta.loop_residual(found.q)).max() < 1e-8
+    inside = (delta.lower_limits <= found.q) & (found.q <= delta.upper_limits)
     assert inside.all()
 
 
@@ -412,12 +404,11 @@ def test_angles_are_not_whole_turns_from_where_the_search_began(name, link, limi
             assert not ((np.abs(away) > np.pi + 1e-9) & allowed).any()
 
 
-def test_angles_are_near_the_posture_that_is_preferred():
-    robot = rd.load("four_bar")
-    wish = robot.neutral() + 2.0 * np.pi * np.array([1.0, -1.0, 2.0])
-    found = robot.inverse_kinematics(
-        {"rocker_end": robot.frame_pose(robot.neutral(), "rocker_end")[:3, 3]},
-        q0=robot.neutral(), posture=wish, limits=False,
+def test_angles_are_near_the_posture_that_is_preferred(four_bar):
+    wish = four_bar.neutral() + 2.0 * np.pi * np.array([1.0, -1.0, 2.0])
+    found = four_bar.inverse_kinematics(
+        {"rocker_end": four_bar.frame_pose(four_bar.neutral(), "rocker_end")[:3, 3]},
+        q0=four_bar.neutral(), posture=wish, limits=False,
     )  # fmt: skip
     np.testing.assert_allclose(found.q, wish, atol=1e-6)
 

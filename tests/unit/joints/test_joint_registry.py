@@ -11,7 +11,6 @@ import pytest
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism
 from robodyn.equations.loops.closure_rows import closure
-from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.joints import KINDS, joint_kind
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf import bad_values
@@ -27,7 +26,7 @@ def test_every_file_of_the_folder_is_a_kind():
 def test_names_are_found_with_suggestions():
     assert joint_kind("helical") is KINDS["helical"]
     for name in ("helicle", None, ["helical"]):
-        with pytest.raises(UnknownNameError, match="helical"):
+        with pytest.raises(rd.UnknownNameError, match="helical"):
             joint_kind(name)
 
 
@@ -88,7 +87,7 @@ def test_numbers_that_the_kind_does_not_have():
 
 def test_numbers_that_are_missing():
     joint = Joint("rod", "distance", "a", "b")
-    with pytest.raises(UnknownNameError, match="distance"):
+    with pytest.raises(rd.UnknownNameError, match="distance"):
         _ = joint.constants
 
 
@@ -96,5 +95,5 @@ def test_a_kind_that_cannot_be_cut():
     kind = JointKind("new", 1, 1, state=KINDS["helical"].state)
     assert not kind.closes_loops
     joint = mechanism(kind="map").joints[0]
-    with pytest.raises(TopologyError, match="a map joint cannot close a loop"):
+    with pytest.raises(rd.TopologyError, match="a map joint cannot close a loop"):
         closure(None, joint, 0.0)

@@ -9,7 +9,6 @@ from support.recut import coordinates_of, speeds_of
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import Coupling, Joint, Link, Mimic, Pose
-from robodyn.errors import SettingsError, ShapeError, TopologyError, UrdfError
 
 
 def four_bar(joint, **changes):
@@ -49,7 +48,7 @@ def test_what_a_joint_that_closes_a_loop_cannot_have(inner, words):
         f"{inner}</loop></robot>"
     )
     text = urdf.write(urdf.load_mechanism("four_bar")).replace("</robot>", loop)
-    with pytest.raises(UrdfError, match=words):
+    with pytest.raises(rd.UrdfError, match=words):
         rd.load(text)
 
 
@@ -115,7 +114,9 @@ def test_a_loop_to_the_ground_may_have_a_motor(ends, place):
 
 def test_a_distance_has_no_motor():
     loop = rd.Loop("rod", "distance", "ground", "coupler", distance=1.0)
-    with pytest.raises(TopologyError, match="distance loop has a motor, a spring or an armature"):
+    with pytest.raises(
+        rd.TopologyError, match="distance loop has a motor, a spring or an armature"
+    ):
         rd.load("four_bar", loops=[loop], actuators={"rod": rd.Actuator()})
 
 
@@ -129,7 +130,9 @@ def test_shapes_of_constrained_dynamics(wrong, size):
     given = {"q": q, "v": v, "tau": np.zeros(3)}
     robot.constrained_dynamics(*given.values())
     given[wrong] = np.ones(size)
-    with pytest.raises(ShapeError, match=rf"{wrong} has shape \({size},\), expected .*3") as caught:
+    with pytest.raises(
+        rd.ShapeError, match=rf"{wrong} has shape \({size},\), expected .*3"
+    ) as caught:
         robot.constrained_dynamics(*given.values())
     assert caught.value.name == wrong
 
@@ -190,5 +193,5 @@ def test_a_loop_is_locked_as_the_joint_that_it_is(motor):
     a = other.hybrid_dynamics(q, v, tau=tau).a
     expected = [a0[one.joints[name].v] for name in one.joint_names]
     np.testing.assert_allclose([a[other.joints[n].v] for n in one.joint_names], expected, rtol=1e-8)
-    with pytest.raises(SettingsError, match="expected a finite number"):
+    with pytest.raises(rd.SettingsError, match="expected a finite number"):
         rd.load(written).with_(locked={pin.name: [1.0, 2.0]})

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.joints import joint_kind
 from robodyn.joints.common.relative import quaternion_of
 
 MOVING = [kind for kind in LOOP_KINDS if kind not in ("fixed", "distance")]
@@ -49,24 +47,11 @@ def test_a_cut_joint_is_where_the_oracle_has_it(kind, ends):
     np.testing.assert_allclose(found, wanted_v, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("turns", [-7.3, -2.6, 0.4, 1.7, 3.2, 12.9])
-def test_a_cut_screw_counts_its_turns(turns):
-    """By how far it has advanced."""
-    angle, pitch = math.tau * turns, 0.02
-    X = np.eye(4)
-    X[:3, :3] = Rotation.from_rotvec([0.0, 0.0, angle]).as_matrix()
-    X[2, 3] = pitch * angle
-    geometry = SimpleNamespace(constants={"pitch": pitch})
-    (found,) = joint_kind("helical").cut.position(X, geometry)
-    assert found == pytest.approx(angle, rel=1e-12)
-
-
-def test_info_of_a_joint_that_is_cut():
-    robot = rd.load("four_bar")
-    pin = robot.joints["rocker_pin"]
+def test_info_of_a_joint_that_is_cut(four_bar):
+    pin = four_bar.joints["rocker_pin"]
     assert pin.cut and pin.closure == "rocker_pin"
     assert (pin.parent, pin.child, pin.type) == ("coupler", "rocker_end", "continuous")
-    assert not robot.joints["crank_pin"].cut and repr(pin).endswith("cut>")
+    assert not four_bar.joints["crank_pin"].cut and repr(pin).endswith("cut>")
 
 
 def test_minimal_coordinates_know_all_joints():

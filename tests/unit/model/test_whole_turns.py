@@ -11,7 +11,7 @@ BODY = rd.Inertia.from_matrix(1.0, (0.1, 0.0, 0.0), np.eye(3))
 Z = (0.0, 0.0, 1.0)
 
 
-@pytest.mark.parametrize("turns", [-3, 0, 3])
+@pytest.mark.parametrize("turns", [-7.3, -3, 0, 0.4, 3, 12.9])
 def test_a_cut_screw_counts_its_turns(turns):
     """Its way along the axis tells how often it has turned."""
     pitch, angle = 0.01, 0.4 + turns * TURN

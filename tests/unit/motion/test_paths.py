@@ -5,7 +5,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
-from robodyn.errors import PathError, ShapeError
 
 TIMES = np.linspace(0.0, 2.0, 41)
 
@@ -41,7 +40,7 @@ def test_wrong_derivatives(what, factor):
 
     integral = {"velocity": "positions", "acceleration": "velocities"}[what]
     told = f"{what} of joint 'elbow' at t = 0.3 s is .*, but the {integral} there change at"
-    with pytest.raises(PathError, match=told) as error:
+    with pytest.raises(rd.PathError, match=told) as error:
         rd.JointPath(wrong).check([0.3, 0.4], "elbow")
     assert error.value.time == 0.3
 
@@ -59,7 +58,7 @@ def test_wrong_derivatives(what, factor):
     ],
 )
 def test_what_is_no_motion(value):
-    with pytest.raises(PathError, match=r"0\.25") as error:
+    with pytest.raises(rd.PathError, match=r"0\.25") as error:
         rd.JointPath(lambda t: value)(0.25)
     assert error.value.time == 0.25
 
@@ -87,7 +86,7 @@ def test_samples():
 def test_no_path_goes_on_beyond_its_samples(path):
     path(0.0), path(3.0), path(3.0 + 1e-12)
     for t in (4.0, 3.001, -0.001):
-        with pytest.raises(PathError, match="from t = 0 s to 3 s") as error:
+        with pytest.raises(rd.PathError, match="from t = 0 s to 3 s") as error:
             path(t)
         assert error.value.time == t
 
@@ -110,11 +109,11 @@ def test_ends_at_rest(n):
 def test_a_path_that_swings_out_between_samples(ends):
     """It passes all of them, and is nowhere near in between."""
     t, values = np.array([0.0, 1.0, 2.0, 3.0, 100.0]), np.array([0.0, 1.0, 0.0, 1.0, 2.0])
-    with pytest.raises(PathError, match="within 0 and 2, a smooth path swings out") as error:
+    with pytest.raises(rd.PathError, match="within 0 and 2, a smooth path swings out") as error:
         rd.JointPath.from_samples(t, values, ends=ends)
     assert 3.0 < error.value.time < 100.0
     both = np.stack([t, values], axis=-1)
-    with pytest.raises(PathError, match="of coordinate 1"):
+    with pytest.raises(rd.PathError, match="of coordinate 1"):
         rd.JointPath.from_samples(t, both, ends=ends)
     rd.JointPath.from_samples(t, 1e-6 * values, ends=ends)  # noise of a joint that stands still
 
@@ -122,7 +121,7 @@ def test_a_path_that_swings_out_between_samples(ends):
 @pytest.mark.parametrize("t", [None, "soon", np.array([1.0, 2.0]), [1.0]])
 def test_a_time_is_a_number(t):
     for ends in ("rest", "free"):
-        with pytest.raises(ShapeError, match="t is"):
+        with pytest.raises(rd.ShapeError, match="t is"):
             rd.JointPath.from_samples(TIMES, np.sin(TIMES), ends=ends)(t)
 
 
@@ -133,12 +132,12 @@ def test_velocities_given_with_samples():
     rd.JointPath.from_samples(TIMES, positions, noisy)
     wrong = np.cos(TIMES)
     wrong[7] += 0.3
-    with pytest.raises(PathError, match="velocity") as error:
+    with pytest.raises(rd.PathError, match="velocity") as error:
         rd.JointPath.from_samples(TIMES, positions, wrong)
     assert error.value.time == pytest.approx(TIMES[7])
-    with pytest.raises(PathError):
+    with pytest.raises(rd.PathError):
         rd.JointPath.from_samples(TIMES, positions, np.degrees(np.cos(TIMES)))
-    with pytest.raises(ShapeError, match="velocities"):
+    with pytest.raises(rd.ShapeError, match="velocities"):
         rd.JointPath.from_samples(TIMES, positions, np.zeros(40))
 
 
@@ -164,7 +163,7 @@ def test_samples_of_a_joint_that_stands_still():
     ],
 )
 def test_samples_that_are_no_path(t, positions):
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         rd.JointPath.from_samples(t, positions)
 
 
@@ -218,7 +217,7 @@ def test_samples_of_joints_whose_coordinates_do_not_add(make):
     ],
 )
 def test_samples_that_are_no_path_of_such_joints(make, given):
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         getattr(rd.JointPath, make)(np.linspace(0.0, 1.0, 5), *given)
 
 
@@ -261,7 +260,7 @@ def test_wrong_derivatives_of_a_base_path(what, axis):
         parts[what][axis] += 0.01
         return rd.BaseMotion(m.pose, parts["velocity"], parts["acceleration"])
 
-    with pytest.raises(PathError, match=f"{what} of the base at t = 0.35 s") as error:
+    with pytest.raises(rd.PathError, match=f"{what} of the base at t = 0.35 s") as error:
         rd.BasePath(wrong).check([0.35])
     assert error.value.time == 0.35
 
@@ -275,12 +274,12 @@ def test_classical_and_spatial_acceleration_are_not_mixed_up():
         classical[:3] += np.cross(m.twist[3:], m.twist[:3])
         return rd.BaseMotion(m.pose, m.twist, classical)
 
-    with pytest.raises(PathError, match="acceleration of the base"):
+    with pytest.raises(rd.PathError, match="acceleration of the base"):
         rd.BasePath(wrong).check([0.35])
 
 
 def test_a_base_path_returns_base_motions():
-    with pytest.raises(PathError, match="BaseMotion"):
+    with pytest.raises(rd.PathError, match="BaseMotion"):
         rd.BasePath(lambda t: np.eye(4))(0.1)
 
 

@@ -8,7 +8,6 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.description import Pose
-from robodyn.errors import ShapeError
 
 pytest.importorskip("matplotlib")
 
@@ -40,10 +39,9 @@ def test_a_posture_with_its_forces(name, dimensions, tmp_path):
     }  # fmt: skip
 
 
-def test_one_posture_is_drawn(tmp_path):
-    robot = bundled("four_bar")
-    with pytest.raises(ShapeError, match="one posture"):
-        robot.plot(np.stack([robot.neutral()] * 2), tmp_path / "q.png")
+def test_one_posture_is_drawn(four_bar, tmp_path):
+    with pytest.raises(rd.ShapeError, match="one posture"):
+        four_bar.plot(np.stack([four_bar.neutral()] * 2), tmp_path / "q.png")
 
 
 def test_wrenches_of_one_posture_are_drawn(tmp_path):
@@ -55,7 +53,7 @@ def test_wrenches_of_one_posture_are_drawn(tmp_path):
     ]
     arrows = [{text.get_text() for text in figure.axes[0].texts} for figure in drawn]
     assert arrows[0] and len(arrows[0]) == len(arrows[1])
-    with pytest.raises(ShapeError, match="one posture"):
+    with pytest.raises(rd.ShapeError, match="one posture"):
         robot.plot(
             q, tmp_path / "q.png", wrenches=rd.simulate(robot, duration=0.01).joint_wrenches()
         )
@@ -98,11 +96,10 @@ def box_of(text):
 
 
 @pytest.mark.slow
-def test_the_legend_of_a_tall_picture_is_whole(tmp_path):
+def test_the_legend_of_a_tall_picture_is_whole(double, tmp_path):
     from PIL import Image
 
-    robot = bundled("double_pendulum")
-    run = rd.simulate(robot, q0=[0.1, 0.05], duration=0.1, step=0.01)
+    run = rd.simulate(double, q0=[0.1, 0.05], duration=0.1, step=0.01)
     run.animate(tmp_path / "tall.gif", fps=10, forces=True)
     image = Image.open(tmp_path / "tall.gif")
     assert image.width < image.height
@@ -122,36 +119,33 @@ def test_links_with_many_joints_are_plates(tmp_path):
     assert [len(x) for x in corners] == [6, 6]
 
 
-def test_the_last_link_reaches_to_its_farthest_frame(tmp_path):
+def test_the_last_link_reaches_to_its_farthest_frame(double, tmp_path):
     """The tip of the double pendulum is welded to its lower rod, whose centre of mass is nearer."""
-    robot = bundled("double_pendulum")
     q = [0.4, 0.5]
-    (axis,) = robot.plot(q, tmp_path / "q.png").axes
+    (axis,) = double.plot(q, tmp_path / "q.png").axes
     ends = [np.transpose(x.get_data()) for x in axis.get_lines() if len(x.get_xdata()) == 2]
     bars = {tuple(np.round(point, 6)) for line in ends for point in line}
-    places = robot.frame_poses(q, ["upper", "lower", "tip"])[:, [0, 2], 3]
+    places = double.frame_poses(q, ["upper", "lower", "tip"])[:, [0, 2], 3]
     assert {tuple(np.round(place, 6)) for place in places} <= bars
 
 
-def test_an_open_loop_is_seen(tmp_path):
-    robot = bundled("four_bar")
-    q = robot.neutral()
-    figure = robot.plot(q, tmp_path / "q.png")
+def test_an_open_loop_is_seen(four_bar, tmp_path):
+    q = four_bar.neutral()
+    figure = four_bar.plot(q, tmp_path / "q.png")
     assert "open loop" not in legend(figure)
     q[0] += 0.2
-    figure = robot.plot(q, tmp_path / "q.png")
-    (gap,) = robot.loop_gaps(q)
+    figure = four_bar.plot(q, tmp_path / "q.png")
+    (gap,) = four_bar.loop_gaps(q)
     assert "open loop" in legend(figure)
     (line,) = [x for x in figure.axes[0].get_lines() if x.get_linestyle() == ":"]
     np.testing.assert_allclose(np.transpose(line.get_data()), gap.poses[:, [0, 2], 3], atol=1e-9)
     assert f"open by {gap.distance:.3g} m" in {x.get_text() for x in figure.axes[0].texts}
 
 
-def test_frames_of_joints_on_both_sides_of_a_cut(tmp_path):
+def test_frames_of_joints_on_both_sides_of_a_cut(four_bar, tmp_path):
     """Axes x and z are seen in the plane y = 0: of all five joints, and twice of the cut one."""
-    robot = bundled("four_bar")
-    q = robot.neutral()
-    figure = robot.plot(q, tmp_path / "q.png", frames=True)
+    q = four_bar.neutral()
+    figure = four_bar.plot(q, tmp_path / "q.png", frames=True)
     axis = figure.axes[0]
     assert {"x axis", "z axis"} <= legend(figure) and "y axis" not in legend(figure)
     red = [np.transpose(x.get_data()) for x in axis.get_lines() if x.get_color() == "#CC3311"]

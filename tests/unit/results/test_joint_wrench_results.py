@@ -6,7 +6,6 @@ from support.comparison import close_within
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import ShapeError, UnknownNameError
 
 close = close_within(1e-10)
 
@@ -95,19 +94,19 @@ def test_names_and_shapes_that_do_not_fit(robot):
         lambda: found.motor["joint00"],
         lambda: robot.joint_wrenches(q, v, joints=["joint00"], base=base),
     ):
-        with pytest.raises(UnknownNameError) as unknown:
+        with pytest.raises(rd.UnknownNameError) as unknown:
             wrong()
         assert "joint0" in unknown.value.suggestions
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(rd.UnknownNameError):
         found.in_frame("link00")
     for roles in (
         {"controlled": {"joint0": 0.0}},
         {"tau": np.zeros(robot.nv)},
         {"locked": "joint0"},
     ):
-        with pytest.raises(ShapeError, match="both"):
+        with pytest.raises(rd.ShapeError, match="both"):
             robot.joint_wrenches(q, v, a, base=base, **roles)
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         robot.joint_wrenches(q, v, a[:-1], base=base)
 
 

@@ -154,18 +154,17 @@ def test_a_pose_that_another_program_wrote(tmp_path):
     np.testing.assert_array_equal(run.v[0, robot.joints[base].v], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
 
 
-def test_rates_from_samples_at_uneven_times(tmp_path):
+def test_rates_from_samples_at_uneven_times(double, tmp_path):
     """Differences are exact for parabolas, whatever the times of the samples."""
-    robot = rd.load("double_pendulum")
     rng = np.random.default_rng(3)
     stamps = np.cumsum(rng.integers(10**6, 9 * 10**7, 40))
     t = (stamps - stamps[0]) * 1e-9
     slope, bend = np.array([0.7, -0.4]), np.array([2.0, 3.0])
     q = np.outer(t, slope) + np.outer(t**2, bend) / 2
-    names = robot.joint_names
+    names = double.joint_names
     states = [(int(at), int(at), names, row, [], []) for at, row in zip(stamps, q, strict=True)]
     record(tmp_path / "bag", states)
-    run = read_bag(tmp_path / "bag", robot)
+    run = read_bag(tmp_path / "bag", double)
     np.testing.assert_allclose(run.t, t, atol=1e-12)
     np.testing.assert_allclose(run.v[1:-1], (slope + np.outer(t, bend))[1:-1], atol=1e-10)
     np.testing.assert_allclose(run.a[2:-2], np.tile(bend, (36, 1)), atol=1e-7)

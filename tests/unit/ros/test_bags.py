@@ -80,10 +80,9 @@ def test_a_trajectory_without_its_robot(tmp_path):
     assert not (tmp_path / "free.mcap").exists()
 
 
-def test_recorded_by_others(tmp_path):
+def test_recorded_by_others(puma, tmp_path):
     """Other order, joints of a gripper, parts of the robot from two nodes, positions only."""
-    robot = rd.load("puma560")
-    names = robot.joint_names
+    names = puma.joint_names
     t = np.linspace(0, 1, 201)
     q = np.sin(np.add.outer(3 * t, np.arange(6)))
     v = 3 * np.cos(np.add.outer(3 * t, np.arange(6)))
@@ -96,15 +95,15 @@ def test_recorded_by_others(tmp_path):
     states.insert(0, (early, early, names[4:], [0.0, 0.0], [], []))
     record(tmp_path / "bag", states)
     with pytest.raises(rd.UnknownNameError, match="finger"):
-        read_bag(tmp_path / "bag", robot)
-    run = read_bag(tmp_path / "bag", robot, ignore_unknown=True)
+        read_bag(tmp_path / "bag", puma)
+    run = read_bag(tmp_path / "bag", puma, ignore_unknown=True)
     np.testing.assert_array_equal(run.q, q)
     np.testing.assert_allclose(run.t, t, atol=2e-9)
     np.testing.assert_allclose(run.v[1:-1], v[1:-1], atol=2e-4)
     np.testing.assert_allclose(run.a[2:-2], -9 * q[2:-2], atol=2e-3)
     assert np.isnan(run.tau).all()
     run.save(tmp_path / "again.mcap")  # unknown efforts are left empty
-    assert np.isnan(read_bag(tmp_path / "again.mcap", robot).tau).all()
+    assert np.isnan(read_bag(tmp_path / "again.mcap", puma).tau).all()
 
 
 def test_loops_are_assembled_from_what_was_measured(tmp_path):
@@ -129,18 +128,16 @@ def test_the_bag_of_another_robot_is_no_motion_of_a_linkage(tmp_path):
         read_bag(tmp_path / "run.mcap", rd.load("palletizer"), ignore_unknown=True)
 
 
-def test_joints_that_nothing_tells_of_are_named(tmp_path):
-    robot = rd.load("palletizer")
+def test_joints_that_nothing_tells_of_are_named(palletizer, tmp_path):
     record(tmp_path / "few", [(k, k, ["waist", "shoulder"], [0.1, 0.0], [], []) for k in (1, 2)])
     with pytest.warns(UserWarning, match=r"crank_drive.* 2 motions of their own"):
-        back = read_bag(tmp_path / "few", robot)
-    np.testing.assert_allclose(back.q[:, robot.joints["waist"].q], 0.1)
+        back = read_bag(tmp_path / "few", palletizer)
+    np.testing.assert_allclose(back.q[:, palletizer.joints["waist"].q], 0.1)
     assert back.loop_residual.max() < 1e-9
 
 
-def test_bad_messages_are_left_out(tmp_path):
-    robot = rd.load("double_pendulum")
-    names, s = robot.joint_names, 10**9
+def test_bad_messages_are_left_out(double, tmp_path):
+    names, s = double.joint_names, 10**9
     states = [
         (1 * s, 0, names, [0.1, 0.2], [0, 0], [0, 0]),
         (2 * s, 0, names, [np.nan, 0.2], [0, 0], [0, 0]),
@@ -151,7 +148,7 @@ def test_bad_messages_are_left_out(tmp_path):
     ]
     record(tmp_path / "bag", states, kind="sqlite3")
     with pytest.warns(UserWarning, match="3 messages"):
-        run = read_bag(tmp_path / "bag", robot)
+        run = read_bag(tmp_path / "bag", double)
     np.testing.assert_array_equal(run.q, [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
     np.testing.assert_array_equal(run.t, [0, 3, 4])
     assert np.isfinite(run.v).all()

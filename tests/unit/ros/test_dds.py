@@ -1,7 +1,5 @@
 """DDS without ROS: to cyclonedds and to rclpy in other processes, and bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

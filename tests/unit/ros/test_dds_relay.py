@@ -1,7 +1,5 @@
 """A relay of joint states over DDS: to another participant, and bad input."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess
@@ -59,12 +57,11 @@ class Relayed:
 
 
 @pytest.mark.slow
-def test_all_joints_poses_and_loads_with_the_stamp_of_the_message(domain):
-    robot = rd.load("palletizer")
-    both = Relayed(domain, robot, frame_prefix="left/")
+def test_all_joints_poses_and_loads_with_the_stamp_of_the_message(palletizer, domain):
+    both = Relayed(domain, palletizer, frame_prefix="left/")
     loads = both.peer.reader("WrenchStamped", "/relay/joint_wrenches/wrist_tie_pin", depth=1000)
     assert both.until(lambda: loads.matched)
-    motors = robot.actuated_joints
+    motors = palletizer.actuated_joints
     times = range(1, 21)
     for k in times:
         x = 0.02 * np.sin(0.1 * k) * np.arange(1, 5)
@@ -72,25 +69,25 @@ def test_all_joints_poses_and_loads_with_the_stamp_of_the_message(domain):
     answers = both.answers(len(times))
     assert [x.stamp for x in answers] == [k * 10**9 + 7 for k in times]
     last = answers[-1]
-    assert {*last.names} == {name for name in robot.joints if robot.joints[name].kind.nv}
+    assert {*last.names} == {name for name in palletizer.joints if palletizer.joints[name].kind.nv}
     at = dict(zip(last.names, last.position, strict=True))
-    q = np.array([at[name] for name in robot.joint_names])
-    v = np.array(last.velocity[: robot.nv])
-    np.testing.assert_allclose(robot.loop_residual(q), 0.0, atol=1e-11)
-    np.testing.assert_allclose(robot.loop_jacobian(q) @ v, 0.0, atol=1e-11)
+    q = np.array([at[name] for name in palletizer.joint_names])
+    v = np.array(last.velocity[: palletizer.nv])
+    np.testing.assert_allclose(palletizer.loop_residual(q), 0.0, atol=1e-11)
+    np.testing.assert_allclose(palletizer.loop_jacobian(q) @ v, 0.0, atol=1e-11)
     found = []
     assert both.until(lambda: found.extend(both.tf.take(1000)) or len(found) >= len(times))
     for x in found[-1].transforms:
         assert x.header.stamp.sec == times[-1] and x.header.stamp.nanosec == 7
         child, parent = (n.removeprefix("left/") for n in (x.child_frame_id, x.header.frame_id))
-        X, turn = robot.frame_pose(q, child, relative_to=parent), x.transform.rotation
+        X, turn = palletizer.frame_pose(q, child, relative_to=parent), x.transform.rotation
         R = Rotation.from_quat([turn.x, turn.y, turn.z, turn.w]).as_matrix()
         place = x.transform.translation
         np.testing.assert_allclose([place.x, place.y, place.z], X[:3, 3], atol=1e-12)
         np.testing.assert_allclose(R, X[:3, :3], atol=1e-12)
-    tau = np.zeros(robot.nv)
-    tau[[robot.joints[name].v.start for name in motors]] = 10.0
-    expected = robot.joint_wrenches(q, v, tau=tau)["wrist_tie_pin"]
+    tau = np.zeros(palletizer.nv)
+    tau[[palletizer.joints[name].v.start for name in motors]] = 10.0
+    expected = palletizer.joint_wrenches(q, v, tau=tau)["wrist_tie_pin"]
     some = []
     assert both.until(lambda: some.extend(loads.take(1000)) or len(some) >= len(times))
     force = some[-1].wrench.force

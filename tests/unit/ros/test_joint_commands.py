@@ -138,12 +138,11 @@ def test_unknown_and_passive_joints_are_named_and_the_others_move():
     ]
 
 
-def test_joints_that_loops_tie_together_are_not_driven_and_nothing_changes():
-    robot = rd.load("four_bar")
-    made, _ = engine(robot, joints=robot.joint_names[:2])
+def test_joints_that_loops_tie_together_are_not_driven_and_nothing_changes(four_bar):
+    made, _ = engine(four_bar, joints=four_bar.joint_names[:2])
     made.command([0.1, 0.0])
     with pytest.raises(rd.ActuationError, match="tie"):
-        obey(made, robot.joint_names[:2], position=[0.1, 0.1])
+        obey(made, four_bar.joint_names[:2], position=[0.1, 0.1])
     assert made.observe()[3][0] == 0.1
     made.advance(10)
 

@@ -296,26 +296,24 @@ def test_a_message_that_opens_the_loops_names_joint_and_gap_and_is_not_answered(
     np.testing.assert_allclose(again.state.position, first.position, atol=1e-9)
 
 
-def test_another_branch_is_told_of_and_found_by_a_passive_joint():
-    robot = rd.load("four_bar")
-    relay = Relay(robot)
+def test_another_branch_is_told_of_and_found_by_a_passive_joint(four_bar):
+    relay = Relay(four_bar)
     first = relay.complete(state({"crank_drive": 0.5}))
-    other = robot.assemble([0.5, 1.5, -2.5], hold=["crank_drive"])
+    other = four_bar.assemble([0.5, 1.5, -2.5], hold=["crank_drive"])
     assert abs(other[2] - by_name(first)["rocker_pivot"]) > 1.0
     found = relay.complete(state({"crank_drive": 0.5, "rocker_pivot": other[2] + 0.01}))
     assert "another way" in found.remarks["branch"]
-    np.testing.assert_allclose(robot.difference(other, found.q), 0.0, atol=1e-9)
+    np.testing.assert_allclose(four_bar.difference(other, found.q), 0.0, atol=1e-9)
     again = relay.complete(state({"crank_drive": 0.6}))
     assert not again.remarks
     assert by_name(again)["rocker_pivot"] == pytest.approx(other[2], abs=0.2)
 
 
-def test_the_branch_of_the_first_message_may_be_told():
-    robot = rd.load("four_bar")
-    other = robot.assemble([0.5, 1.5, -2.5], hold=["crank_drive"])
-    found = Relay(robot).complete(state({"crank_drive": 0.5, "rocker_pivot": other[2]}))
+def test_the_branch_of_the_first_message_may_be_told(four_bar):
+    other = four_bar.assemble([0.5, 1.5, -2.5], hold=["crank_drive"])
+    found = Relay(four_bar).complete(state({"crank_drive": 0.5, "rocker_pivot": other[2]}))
     assert not found.remarks
-    np.testing.assert_allclose(robot.difference(other, found.q), 0.0, atol=1e-9)
+    np.testing.assert_allclose(four_bar.difference(other, found.q), 0.0, atol=1e-9)
 
 
 def test_what_is_wrong_with_a_message_that_is_answered():
@@ -371,18 +369,17 @@ def test_a_whole_turn_in_one_message_is_a_turn_of_all():
     np.testing.assert_allclose(back.poses, there.poses, atol=1e-9)
 
 
-def test_an_angle_between_limits_may_be_wrapped_at_half_a_turn():
+def test_an_angle_between_limits_may_be_wrapped_at_half_a_turn(four_bar):
     """A rocker that swings to and fro, described half a turn away from where it stands."""
-    robot = rd.load("four_bar")
-    (rocker,) = (x for x in robot.mechanism.joints if x.name == "rocker_pivot")
-    angle = robot.neutral()[robot.joints["rocker_pivot"].q][0]
+    (rocker,) = (x for x in four_bar.mechanism.joints if x.name == "rocker_pivot")
+    angle = four_bar.neutral()[four_bar.joints["rocker_pivot"].q][0]
     back = np.eye(4)
     back[:3, :3] = Rotation.from_rotvec((angle - np.pi) * np.array(rocker.axis)).as_matrix()
     turned = replace(rocker, origin=rd.Pose.from_matrix(rocker.origin.matrix @ back))
-    joints = tuple(turned if x is rocker else x for x in robot.mechanism.joints)
+    joints = tuple(turned if x is rocker else x for x in four_bar.mechanism.joints)
     near = {"rocker_pivot": np.pi}
-    other = rd.load(replace(robot.mechanism, joints=joints), near=near)
-    plain, wrapped = Relay(robot), Relay(other)
+    other = rd.load(replace(four_bar.mechanism, joints=joints), near=near)
+    plain, wrapped = Relay(four_bar), Relay(other)
     for x in 0.05 * np.sin(np.linspace(0.0, 2.0 * np.pi, 12)):
         told = np.remainder(x, 2.0 * np.pi) - np.pi
         found = wrapped.complete(state({"rocker_pivot": told}))

@@ -1,7 +1,5 @@
 """What a simulated robot behind commands does is looked at, as `simulate` does with a motion."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Limits of joints that a simulated robot behind commands keeps: own, of followers, of loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -98,19 +98,17 @@ def test_missing_and_unknown_names_are_told():
     assert read.unknown == ("knee",)
 
 
-def test_wrenches_stand_in_the_frame_of_the_child():
-    robot = rd.load("puma560")
-    content = wrench_content(robot, "joint2", np.arange(6.0), (0, 10))
-    assert content.frame_id == robot.joints["joint2"].child
+def test_wrenches_stand_in_the_frame_of_the_child(puma):
+    content = wrench_content(puma, "joint2", np.arange(6.0), (0, 10))
+    assert content.frame_id == puma.joints["joint2"].child
     assert content.torque.tolist() == [3.0, 4.0, 5.0]
     with pytest.raises(rd.ShapeError):
-        wrench_content(robot, "joint2", np.arange(3.0), (0, 0))
+        wrench_content(puma, "joint2", np.arange(3.0), (0, 0))
 
 
-def test_transforms_compose_to_the_pose_of_the_tip():
-    robot = rd.load("palletizer")
-    q = robot.random(1)
-    found = {t.child: t for t in transforms(robot, q)}
+def test_transforms_compose_to_the_pose_of_the_tip(palletizer):
+    q = palletizer.random(1)
+    found = {t.child: t for t in transforms(palletizer, q)}
     from scipy.spatial.transform import Rotation
 
     for link in found:
@@ -120,7 +118,7 @@ def test_transforms_compose_to_the_pose_of_the_tip():
             step[:3, :3] = Rotation.from_quat(found[at].rotation).as_matrix()
             step[:3, 3] = found[at].translation
             X, at = step @ X, found[at].parent
-        np.testing.assert_allclose(X, robot.frame_pose(q, link), atol=1e-12)
+        np.testing.assert_allclose(X, palletizer.frame_pose(q, link), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", rd.robots())
@@ -240,30 +238,28 @@ def test_trajectories_that_make_no_sense(error, names, rows):
 # -- loops from what was measured -----------------------------------------------------------------
 
 
-def test_a_linkage_is_assembled_from_its_motors():
-    robot = rd.load("palletizer")
-    names = StateNames(robot)
-    q = robot.assemble(robot.neutral() + 0.1, hold=robot.actuated_joints)
-    v = robot.consistent_velocity(q, np.ones(robot.nv), hold=robot.actuated_joints)
+def test_a_linkage_is_assembled_from_its_motors(palletizer):
+    names = StateNames(palletizer)
+    q = palletizer.assemble(palletizer.neutral() + 0.1, hold=palletizer.actuated_joints)
+    v = palletizer.consistent_velocity(q, np.ones(palletizer.nv), hold=palletizer.actuated_joints)
     content = names.content(q, v, 0.0 * v)
-    rows = [names.names.index(n) for n in robot.actuated_joints]
+    rows = [names.names.index(n) for n in palletizer.actuated_joints]
     state = Estimator(names).complete(
-        names.read(robot.actuated_joints, content.position[rows], content.velocity[rows])
+        names.read(palletizer.actuated_joints, content.position[rows], content.velocity[rows])
     )
     np.testing.assert_allclose(state.q, q, atol=1e-9)
     np.testing.assert_allclose(state.v, v, atol=1e-9)
 
 
-def test_passive_joints_may_take_the_place_of_a_motor_and_noise_is_closed():
-    robot = rd.load("palletizer")
-    names = StateNames(robot)
-    q = robot.neutral()
-    content = names.content(q, np.zeros(robot.nv), np.zeros(robot.nv))
+def test_passive_joints_may_take_the_place_of_a_motor_and_noise_is_closed(palletizer):
+    names = StateNames(palletizer)
+    q = palletizer.neutral()
+    content = names.content(q, np.zeros(palletizer.nv), np.zeros(palletizer.nv))
     keep = [k for k, name in enumerate(names.names) if name != "crank_drive"]
     noisy = content.position[keep] + 1e-4 * np.random.default_rng(0).normal(size=len(keep))
     read = names.read([names.names[k] for k in keep], noisy)
     state = Estimator(names).complete(read)
-    assert np.abs(robot.loop_residual(state.q)).max() < 1e-9
+    assert np.abs(palletizer.loop_residual(state.q)).max() < 1e-9
     np.testing.assert_allclose(state.q, q, atol=2e-3)
 
 
@@ -285,10 +281,9 @@ def test_a_leap_of_the_motors_leaves_the_linkage_on_its_branch(name, leap):
     np.testing.assert_allclose(robot.difference(q, back), 0.0, atol=1e-9)
 
 
-def test_a_whole_turn_of_the_crank_winds_up_the_joint_that_was_measured_as_before():
-    robot = rd.load("four_bar")
-    names, estimator = StateNames(robot), Estimator(StateNames(robot))
-    q = robot.neutral()
+def test_a_whole_turn_of_the_crank_winds_up_the_joint_that_was_measured_as_before(four_bar):
+    names, estimator = StateNames(four_bar), Estimator(StateNames(four_bar))
+    q = four_bar.neutral()
     told = np.array([q[names.coordinate(n)] for n in names.names])
     estimator.complete(names.read(names.names, told))
     told[names.names.index("crank_drive")] += 2.0 * np.pi

@@ -148,15 +148,14 @@ def test_both_sides_of_a_cut_joint_meet(name):
         assert np.allclose(one[:3, 3], other[:3, 3], atol=1e-9)
 
 
-def test_sticks_lead_from_joint_to_joint():
-    robot = rd.load("four_bar")
-    lines = sticks(robot.mechanism)
-    places = LinkPlaces(robot).at(robot.neutral())
-    marks = marks_of(robot)
+def test_sticks_lead_from_joint_to_joint(four_bar):
+    lines = sticks(four_bar.mechanism)
+    places = LinkPlaces(four_bar).at(four_bar.neutral())
+    marks = marks_of(four_bar)
     ends = np.concatenate(
         [part.reshape(-1, 3) @ places[n][:3, :3].T + places[n][:3, 3] for n, part in lines.items()]
     )
     for mark in marks:
         point = (places[mark.predecessor] @ mark.X_predecessor)[:3, 3]
         assert np.linalg.norm(ends - point, axis=1).min() < 1e-9
-    assert extent(robot, places)[1] > 0.1
+    assert extent(four_bar, places)[1] > 0.1

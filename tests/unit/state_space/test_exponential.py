@@ -1,12 +1,9 @@
 """The exponential of matrices, against scipy and closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
-import robodyn as rd
 from robodyn.state_space.exponential import exponential
 
 
@@ -31,10 +28,9 @@ def test_closed_forms():
     assert exponential(np.zeros((0, 0))).shape == (0, 0)
 
 
-def test_stiff_joints():
+def test_stiff_joints(puma):
     """Dry friction is smoothed: poles of 1e5 1/s beside those of an arm."""
-    arm = rd.load("puma560")
-    model = arm.linearize(np.zeros(6), np.zeros(6), np.zeros(6))
+    model = puma.linearize(np.zeros(6), np.zeros(6), np.zeros(6))
     for dt in (1e-4, 1e-2, 1.0):
         expected = expm(model.A * dt)
         np.testing.assert_allclose(

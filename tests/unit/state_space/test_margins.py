@@ -1,7 +1,5 @@
 """Margins, frequency responses, steps and their pictures, against other libraries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.signal import dstep, freqresp, step
@@ -11,11 +9,6 @@ from robodyn.controllers import LQR, Filtered, Sampled
 from robodyn.state_space import StateSpace
 
 UP = np.array([np.pi, 0.0])
-
-
-@pytest.fixture(scope="module")
-def acrobot():
-    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
 
 
 @pytest.fixture(scope="module")

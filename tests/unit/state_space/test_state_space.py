@@ -10,7 +10,6 @@ from scipy.linalg import expm
 from scipy.signal import cont2discrete
 
 import robodyn as rd
-from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.state_space import StateSpace
 
 A = np.array([[0.0, 1.0, 0.0], [-4.0, -0.4, 1.0], [0.0, 0.0, -2.0]])
@@ -30,9 +29,9 @@ def test_sampling_is_exact():
     for ours, theirs in zip(model.modes, MODEL.modes, strict=True):
         assert ours.pole == pytest.approx(theirs.pole)
         np.testing.assert_allclose(ours.shape, theirs.shape, atol=1e-12)
-    with pytest.raises(ShapeError, match="sampled already"):
+    with pytest.raises(rd.ShapeError, match="sampled already"):
         model.sampled(0.1)
-    with pytest.raises(ShapeError, match="dt is 0"):
+    with pytest.raises(rd.ShapeError, match="dt is 0"):
         MODEL.sampled(0.0)
 
 
@@ -101,26 +100,26 @@ def test_rounding_does_not_hide_what_inputs_reach():
 
 
 def test_what_does_not_fit():
-    with pytest.raises(ShapeError, match=r"B has shape \(2, 1\), expected \(..., 3, 1\)"):
+    with pytest.raises(rd.ShapeError, match=r"B has shape \(2, 1\), expected \(..., 3, 1\)"):
         StateSpace(A, B[:2], C, D)
-    with pytest.raises(ShapeError, match="states has 1 names, expected 3"):
+    with pytest.raises(rd.ShapeError, match="states has 1 names, expected 3"):
         StateSpace(A, B, C, D, states=("x",))
     many = StateSpace(np.stack([A, A]), np.stack([B, B]), np.stack([C, C]), np.stack([D, D]))
     assert many.poles.shape == (2, 3) and repr(many).startswith("<StateSpace at (2,) states")
-    with pytest.raises(ShapeError, match=r"model.at\(k\)"):
+    with pytest.raises(rd.ShapeError, match=r"model.at\(k\)"):
         _ = many.modes
     np.testing.assert_array_equal(many.at(1).A, A)
     shared = StateSpace(np.stack([A, 2 * A]), B, C, D).at(1)
     np.testing.assert_array_equal(shared.A, 2 * A)
     np.testing.assert_array_equal(shared.B, B)
-    with pytest.raises(ShapeError, match=r"leading axes of A \(2,\), B \(3,\)"):
+    with pytest.raises(rd.ShapeError, match=r"leading axes of A \(2,\), B \(3,\)"):
         StateSpace(np.stack([A, A]), np.stack([B, B, B]), C, D)
     for index in (0, 2, (0, 1), "x"):
-        with pytest.raises(ShapeError, match="no model"):
+        with pytest.raises(rd.ShapeError, match="no model"):
             (MODEL if index == 0 else many).at(index)
-    with pytest.raises(ShapeError, match="dt is inf"):
+    with pytest.raises(rd.ShapeError, match="dt is inf"):
         MODEL.sampled(np.inf)
-    with pytest.raises(ShapeError, match=r"states\[0\] is 1, expected a name"):
+    with pytest.raises(rd.ShapeError, match=r"states\[0\] is 1, expected a name"):
         StateSpace(A, B, C, D, states=(1, 2, 3))
 
 
@@ -144,7 +143,7 @@ def test_other_forms():
 
 def test_python_control_is_asked_for(monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
-    with pytest.raises(MissingExtraError, match=r"\[control\]"):
+    with pytest.raises(rd.MissingExtraError, match=r"\[control\]"):
         MODEL.to_control()
 
 
@@ -158,7 +157,7 @@ def test_python_control_gets_the_same():
     assert theirs.state_labels == list(model.states)
     assert theirs.input_labels == ["tau:elbow"]
     assert model.sampled(0.1).to_control().dt == 0.1
-    with pytest.raises(ShapeError, match="inputs="):
+    with pytest.raises(rd.ShapeError, match="inputs="):
         StateSpace(A, B[:, :0], C, D[:, :0]).to_control()
 
 
@@ -184,5 +183,7 @@ def test_a_picture_of_a_mode(tmp_path):
     fall = robot.linearize([np.pi, 0], [0, 0], None).modes[0]
     (axis,) = fall.plot(tmp_path / "fall.png").axes
     assert axis.get_title(loc="left") == "decays as exp(-2.68 t), time constant 0.373 s"
-    with pytest.raises(ShapeError, match=r"cannot draw .*mode\.doc.*: expected a name ending in"):
+    with pytest.raises(
+        rd.ShapeError, match=r"cannot draw .*mode\.doc.*: expected a name ending in"
+    ):
         mode.plot(tmp_path / "mode.doc")

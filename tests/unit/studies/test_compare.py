@@ -28,8 +28,7 @@ CASE = {"reference": REFERENCE, "task": WORLD, "duration": 0.4, "step": 2e-3}
 
 @pytest.fixture(scope="module")
 def compared():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SweepWarning)
+    with warnings.catch_warnings(action="ignore", category=SweepWarning):
         return rd.compare(ARM, LAWS, **CASE, starts=3, spread=0.02, seed=5)
 
 
@@ -129,19 +128,18 @@ def test_it_says_what_it_found(compared, tmp_path):
     assert len(compared.to_pandas()) == 12
 
 
-def test_linkages_start_closed_and_are_judged_by_their_motors():
-    robot = rd.load("four_bar")
-    crank = robot.joints["crank_drive"]
-    q0 = robot.neutral()
+def test_linkages_start_closed_and_are_judged_by_their_motors(four_bar):
+    crank = four_bar.joints["crank_drive"]
+    q0 = four_bar.neutral()
     goal = q0.copy()
     goal[crank.q] += 0.3
     reference = rc.PointToPoint(q0, goal, 0.3)  # joints without motors: nonsense
-    law = rc.ComputedTorque(robot, reference)
+    law = rc.ComputedTorque(four_bar, reference)
     found = rd.compare(
-        robot, {"model": law}, reference=reference, duration=0.3, starts=4, spread=0.05
+        four_bar, {"model": law}, reference=reference, duration=0.3, starts=4, spread=0.05
     )
     assert found.motors == ("crank_drive",)
-    assert np.abs(robot.loop_residual(found.q0)).max() < 1e-8
+    assert np.abs(four_bar.loop_residual(found.q0)).max() < 1e-8
     assert np.ptp(found.q0[:, crank.q]) > 0.01
     assert found["error_max"].shape == (1, 4, 1)
     assert found["error_max"][0, 0] < 2e-3 < found["error_max"][0, 1:].max()
@@ -264,15 +262,14 @@ def test_what_makes_no_comparison(change, error, text):
         rd.compare(ARM, {"pd": PD}, **{**CASE, **change})
 
 
-def test_controllers_that_are_none():
+def test_controllers_that_are_none(double):
     with pytest.raises(rd.ShapeError, match="controllers is empty"):
         rd.compare(ARM, {}, **CASE)
     with pytest.raises(rd.ShapeError, match="a name in controllers is 1"):
         rd.compare(ARM, {1: PD}, **CASE)
     with pytest.raises(rd.ShapeError, match=r"controllers\['pd'\] is 3"):
         rd.compare(ARM, {"pd": 3}, **CASE)
-    other = rd.load("double_pendulum")
-    law = rc.JointPD(other, rc.PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
+    law = rc.JointPD(double, rc.PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
     for wrong in (law, rc.Sampled(law, 1e-3)):
         with pytest.raises(rd.ShapeError, match=r"controllers\['small'\].*'double_pendulum'") as e:
             rd.compare(ARM, {"pd": PD, "small": wrong}, **CASE)

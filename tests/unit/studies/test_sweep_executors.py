@@ -153,13 +153,12 @@ def _dask():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", [_pool, _loky, _dask])
-def test_executors_give_what_this_process_gives(made, folder, tmp_path):
+def test_executors_give_what_this_process_gives(four_bar, made, folder, tmp_path):
     scale = 3.0
     q0 = np.random.default_rng(5).uniform(-1.0, 1.0, (9, 2))
     motions = {"stiffness": np.linspace(1.0, 50.0, 9), "q0": q0}
-    robot = rd.load("four_bar")
-    pulled = robot.with_(forces=[rd.Force(lambda q, v, t: -scale * q, joint="crank_drive")])
-    robots = {"earth": robot, "moon": robot.with_(gravity=(0, 0, -1.62)), "pulled": pulled}
+    pulled = four_bar.with_(forces=[rd.Force(lambda q, v, t: -scale * q, joint="crank_drive")])
+    robots = {"earth": four_bar, "moon": four_bar.with_(gravity=(0, 0, -1.62)), "pulled": pulled}
     with made() as executor:
         path = tmp_path / "rows.sweep"
         table = rd.sweep(counted, values(folder, 40), executor=executor, path=path)

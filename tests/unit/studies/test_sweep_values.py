@@ -73,9 +73,8 @@ def test_samples_side_by_side():
     assert table.dims == ("row",)
 
 
-def test_objects_have_names():
-    robot = rd.load("double_pendulum")
-    robots = {"light": robot, "heavy": robot.with_(gravity=(0, 0, -20.0))}
+def test_objects_have_names(double):
+    robots = {"light": double, "heavy": double.with_(gravity=(0, 0, -20.0))}
     calls, table = called({"robot": robots, "k": [1, 2]})
     assert [call["robot"] for call in calls] == [robots[x] for x in ("light",) * 2 + ("heavy",) * 2]
     assert table.coords["robot"].tolist() == ["light", "heavy"]

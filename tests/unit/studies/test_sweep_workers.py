@@ -12,11 +12,8 @@ import numpy as np
 import pytest
 from support import sweep_studies
 from support.sweep_studies import (
-    counted,
     dies,
     dies_once,
-    failing,
-    noise,
     slow,
     square,
     started,
@@ -47,29 +44,6 @@ def way(request):
         yield {"scheduler": client}
 
 
-def test_every_row_once_and_in_order(folder, way):
-    table = rd.sweep(counted, values(folder, 50), **way)
-    np.testing.assert_array_equal(table["third"][0], np.arange(50) / 3.0)
-    assert table["name"][0].tolist() == [f"row {k}" for k in range(50)]
-    assert times(folder) == dict.fromkeys(range(50), 1)
-
-
-def test_failures_come_back_as_words(folder, way):
-    with pytest.warns(SweepWarning, match="3 of 9 rows failed"):
-        table = rd.sweep(failing, values(folder, 9), **way)
-    with pytest.warns(SweepWarning):
-        here = rd.sweep(failing, values(folder, 9))
-    assert dict(table.failures) == dict(here.failures)
-    assert [*table.failures] == [1, 4, 7]
-
-
-def test_random_numbers_do_not_depend_on_who_computes(way):
-    here = rd.sweep(noise, {"k": range(9)}, seed=3)
-    there = rd.sweep(noise, {"k": range(9)}, seed=3, **way)
-    np.testing.assert_array_equal(there["value"], here["value"])
-    assert len(np.unique(here["value"])) == 27
-
-
 def test_a_sweep_begun_here_goes_on_there(folder, tmp_path, way):
     path = tmp_path / "study.sweep"
 
@@ -84,15 +58,6 @@ def test_a_sweep_begun_here_goes_on_there(folder, tmp_path, way):
     table = rd.sweep(slow, values(folder, 12), path=path)
     np.testing.assert_array_equal(table["value"][0], np.arange(12) / 3.0)
     assert {k for k, n in times(folder).items() if n > before.get(k, 0)} == {*np.where(~stored)[0]}
-
-
-def test_robots_are_sent_by_name(way):
-    robot = rd.load("four_bar")
-    robots = {"earth": robot, "moon": robot.with_(gravity=(0, 0, -1.62))}
-    table = rd.sweep(sweep_studies.weight, {"robot": robots}, **way)
-    np.testing.assert_array_equal(
-        table["value"], [sweep_studies.weight(x) for x in robots.values()]
-    )
 
 
 # processes
@@ -179,12 +144,6 @@ def test_a_study_that_was_typed_in(tmp_path):
 
 
 # Dask
-
-
-def test_a_cluster_takes_any_function(cluster):
-    scale = 3.0
-    table = rd.sweep(lambda x: scale * x, {"x": [1, 2]}, scheduler=cluster.scheduler_address)
-    assert table["value"].tolist() == [3.0, 6.0]
 
 
 def test_a_dead_dask_worker_is_replaced(folder, mortal_cluster):

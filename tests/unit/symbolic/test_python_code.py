@@ -1,7 +1,5 @@
 """Programs as Python code: the same numbers as node by node."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

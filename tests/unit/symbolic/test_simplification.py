@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import robodyn as rd
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.guarded import if_not_negative
@@ -141,11 +140,10 @@ def test_random_sums_keep_their_values():
         assert (np.abs(evaluate(after, x)[0] - exact) <= tolerance).all()
 
 
-def test_numbers_that_are_inputs_are_not_gathered():
-    robot = rd.load("scara")
+def test_numbers_that_are_inputs_are_not_gathered(scara):
     q, v, a = np.random.default_rng(3).normal(size=(3, 4))
-    f = robot.function("inverse_dynamics", parameters=True)
-    expected = robot.inverse_dynamics(q, v, a)
-    rest = f(q, v, a, 0 * robot.inertial_parameters)  # of motors
-    found = f(q, v, a, 2 * robot.inertial_parameters) - rest
+    f = scara.function("inverse_dynamics", parameters=True)
+    expected = scara.inverse_dynamics(q, v, a)
+    rest = f(q, v, a, 0 * scara.inertial_parameters)  # of motors
+    found = f(q, v, a, 2 * scara.inertial_parameters) - rest
     np.testing.assert_allclose(found, 2 * (expected - rest), rtol=1e-12, atol=1e-12)

@@ -5,7 +5,6 @@ import pytest
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import robodyn as rd
-from robodyn.errors import ShapeError
 
 rng = np.random.default_rng(0)
 X, Y = np.sort(rng.uniform(-3.0, 3.0, 9)), rng.normal(size=9)
@@ -49,5 +48,5 @@ def test_a_table_is_a_spring(angle):
     "wrong", [([0.0], [1.0]), ([0.0, 0.0], [1.0, 2.0]), ([1.0, 0.0], [1.0, 2.0]), ([0.0, 1.0], [1])]
 )
 def test_tables_have_two_points_that_increase(wrong):
-    with pytest.raises(ShapeError, match="expected"):
+    with pytest.raises(rd.ShapeError, match="expected"):
         rd.Spline(*wrong)

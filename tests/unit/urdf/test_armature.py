@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import UrdfError
 from robodyn.urdf import parse, write
 
 #: All speeds but those of the ball.
@@ -69,36 +68,35 @@ def test_it_adds_to_the_diagonal_and_to_nothing_else():
     np.testing.assert_allclose(named(q, v, a, robot.inertial_parameters), expected, **near)
 
 
-def test_a_joint_that_closes_a_loop_keeps_it():
+def test_a_joint_that_closes_a_loop_keeps_it(four_bar):
     """An armature is an inertia of the angle between two bars, whichever joint is cut."""
-    plain = rd.load("four_bar")
-    cut = plain.loops[0].name
+    cut = four_bar.loops[0].name
 
     def slowed(items):
         return tuple(dataclasses.replace(x, armature=0.2) if x.name == cut else x for x in items)
 
-    mechanism = plain.mechanism
+    mechanism = four_bar.mechanism
     slow = rd.load(
         dataclasses.replace(
             mechanism, joints=slowed(mechanism.joints), loops=slowed(mechanism.loops)
         )
     )
     assert parse(write(slow.mechanism))[0] == slow.mechanism
-    q = plain.neutral()
-    v = plain.consistent_velocity(q, np.ones(plain.nv))
-    angles, speeds = plain.joint_positions(q), plain.joint_velocities(q, v)
+    q = four_bar.neutral()
+    v = four_bar.consistent_velocity(q, np.ones(four_bar.nv))
+    angles, speeds = four_bar.joint_positions(q), four_bar.joint_velocities(q, v)
     moving = [
         name for name in slow.joint_names if slow.joints[name].q.stop > slow.joints[name].q.start
     ]
     assert cut in moving
     q2, v2 = (np.array([x[name] for name in moving]) for x in (angles, speeds))
-    gained = slow.kinetic_energy(q2, v2) - plain.kinetic_energy(q, v)
+    gained = slow.kinetic_energy(q2, v2) - four_bar.kinetic_energy(q, v)
     np.testing.assert_allclose(gained, 0.1 * speeds[cut] ** 2, rtol=1e-12)
 
 
 def test_joints_in_a_plane_have_none():
     text = ARM.replace('type="spherical"', 'type="planar"')
-    with pytest.raises(UrdfError, match="a planar joint has no armature"):
+    with pytest.raises(rd.UrdfError, match="a planar joint has no armature"):
         rd.load(text)
-    with pytest.raises(UrdfError, match="armature=-1 is negative"):
+    with pytest.raises(rd.UrdfError, match="armature=-1 is negative"):
         rd.load(ARM.replace('armature="1.2"', 'armature="-1"'))

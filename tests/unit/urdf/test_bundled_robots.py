@@ -48,8 +48,7 @@ def rotation(axis, angle):
 
 @pytest.mark.parametrize("name", urdf.bundled_robots())
 def test_bundled_robots_have_no_problem(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert urdf.problems(name) == []
 
 

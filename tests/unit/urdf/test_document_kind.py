@@ -5,7 +5,7 @@ import re
 import pytest
 
 import robodyn as rd
-from robodyn.errors import UrdfError, UrdfWarning
+from robodyn.errors import UrdfWarning
 from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, document_kind
 
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
@@ -55,7 +55,7 @@ def test_the_kind_is_read_from_the_text(kind, text):
 def test_of_what_no_reader_reads_one_sentence_says_what_it_is(text, said, strict, tmp_path):
     path = tmp_path / "arm.any"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(UrdfError, match=re.escape(said)) as caught:
+    with pytest.raises(rd.UrdfError, match=re.escape(said)) as caught:
         rd.load(path, strict=strict)
     assert caught.value.file == str(path)
 
@@ -82,7 +82,7 @@ def test_hyphens_in_comments_are_told_and_change_nothing(space, inside):
         robot = rd.load(text)
     assert "b" in robot.link_names
     assert told[0].message.line == 1
-    with pytest.raises(UrdfError, match="Opening and ending tag mismatch"):
+    with pytest.raises(rd.UrdfError, match="Opening and ending tag mismatch"):
         rd.load(text.replace("</robot>", "</mistake>"))
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 import robodyn as rd
-from robodyn.errors import UrdfError
 
 WINDING = rd.Winding((2.0, 6.0), (15.0, 900.0), 155.0)
 MOTORS = {
@@ -49,7 +48,7 @@ def test_what_is_wrong_is_named_with_its_line(written, one, other, words):
     text = path.read_text()
     assert one in text
     path.write_text(text.replace(one, other, 1))
-    with pytest.raises(UrdfError, match=words):
+    with pytest.raises(rd.UrdfError, match=words):
         rd.load(path)
 
 

@@ -43,8 +43,7 @@ PLACES = {
 def test_no_message_is_longer_than_a_few_lines(place, text, strict):
     source = PLACES[place].replace("{0}", text)
     source += "</robot>" if source.startswith("<robot") else ""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         said = []
         try:
             rd.load(source, strict=strict)

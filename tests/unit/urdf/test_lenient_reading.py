@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import InertiaError, TopologyError, UrdfError, UrdfWarning
+from robodyn.errors import UrdfWarning
 
 BODY = (
     '<inertial><origin xyz="0 0 0.5"/><mass value="2"/>'
@@ -31,8 +31,7 @@ def arm(old="", new=""):
 
 def leniently(text):
     """The mechanism of a text, and the only warning."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as heard:
         mechanism = rd.load(text, strict=False).mechanism
     assert [one.category for one in heard] == [UrdfWarning]
     return mechanism, heard[0].message
@@ -106,7 +105,7 @@ MAY_CHANGE_THE_ROBOT = {
     ids=MAY_CHANGE_THE_ROBOT,
 )  # fmt: skip
 def test_what_may_change_the_robot_is_an_error_or_read_leniently(text, line, part, path, value):
-    with pytest.raises((UrdfError, InertiaError)) as caught:
+    with pytest.raises((rd.UrdfError, rd.InertiaError)) as caught:
         rd.load(text)
     assert caught.value.line == line
     mechanism, warning = leniently(text)
@@ -157,7 +156,7 @@ def test_what_cannot_change_the_robot_is_a_warning(text, line):
 
 def test_one_warning_lists_each_place_with_its_line_and_what_was_done():
     text = arm('ixx="1"', 'ixx="9"').replace('type="fixed"', 'type="revolute"')
-    with pytest.raises(InertiaError) as caught:
+    with pytest.raises(rd.InertiaError) as caught:
         rd.load(text)
     assert "strict=False" in "".join(caught.value.__notes__)
     mechanism, warning = leniently(text)
@@ -179,7 +178,7 @@ def test_all_that_is_wrong_comes_in_one_go():
     text = "\n".join(lines)
     found = urdf.problems(text)
     assert sorted(problem.line for problem in found) == [3, 3, 5, 6, 6, 7, 8]
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(text)
     notes = "\n".join(caught.value.__notes__)
     assert "6 more" in notes
@@ -198,14 +197,14 @@ def test_all_that_is_wrong_comes_in_one_go():
     ],
 )
 def test_what_leaves_the_robot_in_doubt_is_an_error_in_any_case(text):
-    with pytest.raises((UrdfError, TopologyError)):
+    with pytest.raises((rd.UrdfError, rd.TopologyError)):
         rd.load(text, strict=False)
 
 
 def test_letters_of_another_encoding_are_read(tmp_path):
     path = tmp_path / "arm.urdf"
     path.write_bytes(arm("</robot>", "<!-- é -->\n</robot>").encode("latin-1"))
-    with pytest.raises(UrdfError, match="utf-8"):
+    with pytest.raises(rd.UrdfError, match="utf-8"):
         rd.load(path)
     mechanism, warning = leniently(path)
     assert body(mechanism).mass == 2.0
@@ -219,7 +218,7 @@ def test_a_document_type_that_defines_nothing_is_passed_over():
 def test_elements_that_xml_cannot_write_canonically_are_compared():
     twice = '<dynamics damping="3" xmlns:x="relative/space"/>'
     text = arm("<dynamics", f"{twice}<dynamics")
-    with pytest.raises(UrdfError, match="second <dynamics>"):
+    with pytest.raises(rd.UrdfError, match="second <dynamics>"):
         rd.load(text.replace('damping="3"', 'damping="4"', 1))
     rd.load(text)
 

@@ -9,7 +9,6 @@ import pytest
 from support.mjcf_models import ARM, GRIPPER, LEG, WELDED
 
 import robodyn as rd
-from robodyn.errors import MissingExtraError, UrdfError
 from robodyn.urdf import parse, write
 
 mujoco = pytest.importorskip("mujoco")
@@ -26,8 +25,7 @@ def _text(top="", joint="", inner="", end=""):
 
 
 def _told(*args, **kwargs):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         robot = rd.load(*args, **kwargs)
     return robot, [str(warning.message) for warning in caught]
 
@@ -107,7 +105,7 @@ def test_what_is_written_as_urdf_reads_back_equal(text):
     ],
 )
 def test_what_acts_on_bodies_and_has_no_counterpart_is_refused(text, element, reason):
-    with pytest.raises(UrdfError, match=reason) as caught:
+    with pytest.raises(rd.UrdfError, match=reason) as caught:
         rd.load(text)
     assert caught.value.element == element
     robot, told = _told(text, strict=False)
@@ -250,7 +248,7 @@ def test_what_is_held_holds_what_follows():
         assert set(kinds.values()) == {"fixed"}
     twice = held.format("right_driver", 0.1).replace("</equality>", held.format("left_driver", 0.2))
     twice = twice.replace('"stop"', '"first"', 1)
-    with pytest.raises(UrdfError, match="equality 'stop': joint 'left_driver' is held at two"):
+    with pytest.raises(rd.UrdfError, match="equality 'stop': joint 'left_driver' is held at two"):
         rd.load(GRIPPER.replace("</equality>", twice))
 
 
@@ -261,7 +259,7 @@ def test_polynomials_hold_what_follows_and_not_what_leads():
     held = '<joint name="stop" joint1="{}" polycoef="0.2 0 0 0 0"/></equality>'
     robot = rd.load(bent.replace("</equality>", held.format("right_driver")))
     assert {robot.joints[f"{side}_driver"].kind.name for side in ("left", "right")} == {"fixed"}
-    with pytest.raises(UrdfError, match="follows 'right_driver' by a polynomial, and is held"):
+    with pytest.raises(rd.UrdfError, match="follows 'right_driver' by a polynomial, and is held"):
         rd.load(bent.replace("</equality>", held.format("left_driver")))
     first = held.format("right_driver").replace("</equality>", "")
     before = bent.replace('<joint name="together"', first + '<joint name="together"')
@@ -269,7 +267,7 @@ def test_polynomials_hold_what_follows_and_not_what_leads():
     assert {robot.joints[f"{side}_driver"].kind.name for side in ("left", "right")} == {"fixed"}
     first = held.format("left_driver").replace("</equality>", "")
     before = bent.replace('<joint name="together"', first + '<joint name="together"')
-    with pytest.raises(UrdfError, match="leads joint 'left_driver', which is held"):
+    with pytest.raises(rd.UrdfError, match="leads joint 'left_driver', which is held"):
         rd.load(before)
 
 
@@ -286,12 +284,12 @@ def test_names_that_nobody_gave_or_that_are_given_twice():
 def test_mujoco_says_what_is_wrong(tmp_path):
     path = tmp_path / "arm.xml"
     path.write_text('<mujoco>\n<worldbody>\n<body><joint tpe="x"/></body></worldbody></mujoco>')
-    with pytest.raises(UrdfError, match=r"arm.xml:3: MuJoCo cannot read it: .*tpe") as caught:
+    with pytest.raises(rd.UrdfError, match=r"arm.xml:3: MuJoCo cannot read it: .*tpe") as caught:
         rd.load(path)
     assert (caught.value.file, caught.value.line) == (str(path), 3)
-    with pytest.raises(UrdfError, match="mass and inertia of moving bodies"):
+    with pytest.raises(rd.UrdfError, match="mass and inertia of moving bodies"):
         rd.load("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")
-    with pytest.raises(UrdfError, match="load the file with <mujoco> that includes it"):
+    with pytest.raises(rd.UrdfError, match="load the file with <mujoco> that includes it"):
         rd.load("<mujocoinclude><worldbody/></mujocoinclude>")
 
 
@@ -309,7 +307,7 @@ def test_files_of_shapes_may_be_missing_where_inertias_are_given():
     np.testing.assert_allclose(robot.mass_matrix([0.0]), [[3.0]])
     assert len(told) == 1 and "mass of body 'stand', which stands still" in told[0]
     with pytest.raises(
-        UrdfError, match=r"hull.stl.*the mass of body 'arm', which has no <inertial>"
+        rd.UrdfError, match=r"hull.stl.*the mass of body 'arm', which has no <inertial>"
     ):
         rd.load(MESHES.format(""))
 
@@ -329,7 +327,7 @@ def test_includes_are_read_beside_the_file(tmp_path):
 
 def test_without_mujoco_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtraError, match=r"\[mjcf\]"):
+    with pytest.raises(rd.MissingExtraError, match=r"\[mjcf\]"):
         rd.load(_text())
 
 

@@ -55,8 +55,7 @@ def test_joints_with_commands_have_motors_in_all_elements():
                   "</sensor>")  # fmt: skip
     eye = control('<sensor name="eye"><state_interface name="x"/></sensor>', "eye", "sensor")
     hand = control(joint("a", states=state()), "hand", "actuator")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         made = rd.load(robot(arm, eye, hand))
     assert made.actuated_joints == ("b",)
     both = rd.load(robot(arm, control(joint("a", command()), "hand")))
@@ -144,8 +143,7 @@ def test_numbers_that_make_no_sense_are_told_with_their_line_and_left_out(inside
 def test_limits_of_commands_beyond_those_of_joints_are_told_once(interface, low, high, shown):
     """One warning for an element, with all of its joints."""
     inside = command(interface, limits(low, high))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         made = rd.load(robot(control(joint("a", inside) + joint("b", inside))))
     assert len(caught) == (1 if shown else 0)
     for warning in caught:

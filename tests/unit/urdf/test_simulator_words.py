@@ -31,8 +31,7 @@ def robot(extra="", *, link="", joint="", kind="continuous"):
 
 def warned(text):
     """The warnings of a text, one by one."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UrdfWarning)
+    with warnings.catch_warnings(record=True, action="always", category=UrdfWarning) as caught:
         rd.load(text)
     messages = [warning.message for warning in caught]
     assert len(messages) <= 1
@@ -211,6 +210,5 @@ def test_a_mimic_that_a_plugin_repeats_is_read():
         )
     )
     text = robot(links + joints + FOLLOWS.format("pin"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UrdfWarning)
+    with warnings.catch_warnings(action="error", category=UrdfWarning):
         assert urdf.load_mechanism(text).joints[2].mimic.multiplier == 2.0

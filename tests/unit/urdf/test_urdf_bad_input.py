@@ -2,12 +2,9 @@
 
 import re
 import tracemalloc
-import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
-from support.examples import examples
 
 from robodyn import urdf
 from robodyn.errors import (
@@ -350,57 +347,6 @@ def test_an_impossible_link_can_be_taken_as_it_is():
 def test_rounded_inertias_are_accepted():
     flat = body(ixx=0.333333, iyy=0.666667, izz=1.0000003)
     assert urdf.problems(arm(4, BODY, flat)) == []
-
-
-WHOLE = (
-    arm(6, "</joint>", '<limit lower="-1" upper="1"/><dynamics damping="1"/>'
-        '<mimic joint="shoulder"/></joint>',
-        '<loop name="x" type="revolute"><predecessor link="base"><origin xyz="1 0 0"/>'
-        '</predecessor><successor link="lower"/></loop>\n'
-        '<coupling name="y"><predecessor link="base"/><successor link="lower"/></coupling>\n'
-        '<constraint name="z" type="universal"><parent link="base"/><child link="lower"/>'
-        '<child_axis xyz="0 1 0"/></constraint>\n'
-        '<gazebo><joint name="g" type="revolute"><parent>base</parent><child>lower</child>'
-        "<pose>0 0 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint></gazebo>\n"
-        '<transmission name="t"><joint name="elbow"/><actuator name="m">'
-        "<mechanicalReduction>50</mechanicalReduction></actuator></transmission>\n"
-        '<motor joint="shoulder" gear_ratio="10" axis="0 0 1"/>')
-)  # fmt: skip
-
-
-PIECES = sorted({*re.findall(r"[\w:]+|\"[^\"]*\"|[<>/=\n ]", WHOLE), "", "nan", "0", "&", "\x00"})
-
-
-@examples(300)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)),
-        min_size=1,
-        max_size=3,
-    )
-)
-def test_damaged_files_raise_nothing_foreign(damages):
-    text = WHOLE
-    for start, length, piece in damages:
-        text = text[:start] + piece + text[start + length :]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert all(isinstance(problem, RobodynError) for problem in urdf.problems(text or "<"))
-
-
-WORDS = [match.span() for match in re.finditer(r'(?<=")[^"]*(?=")|(?<=<)\w+', WHOLE)]
-
-
-@examples(300)
-@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=3))
-def test_exchanged_words_raise_nothing_foreign(exchanges):
-    """Well-formed for the most part: attributes with other attributes' values."""
-    text = WHOLE
-    for (start, end), (other, last) in sorted(exchanges, reverse=True):
-        text = text[:start] + WHOLE[other:last] + text[end:]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert all(isinstance(problem, RobodynError) for problem in urdf.problems(text))
 
 
 def test_a_second_joint_of_a_name_is_an_error_in_lenient_reading_too():

@@ -62,8 +62,7 @@ PAIRS = "closed_loop: [[gap1_A, gap1_B], [gap10_A, gap10_B]]\n"
 
 
 def described(path, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         return urdf.load_mechanism(path, **options)
 
 

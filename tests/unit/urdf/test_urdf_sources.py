@@ -1,7 +1,5 @@
 """Where a description may come from: files, text, other libraries, xacro, the bundled robots."""
 
-from __future__ import annotations
-
 import math
 import warnings
 
@@ -90,8 +88,7 @@ def test_urchin_model(path):
 def test_yourdfpy_model(path):
     yourdfpy = pytest.importorskip("yourdfpy")
     model = yourdfpy.URDF.load(str(path), load_meshes=False, build_scene_graph=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         found = urdf.load_mechanism(model)
     assert_same(found, urdf.load_mechanism(path))
 
@@ -239,40 +236,6 @@ def test_xacro_files_are_expanded(tmp_path):
     mechanism = urdf.load_mechanism(path)
     assert [joint.name for joint in mechanism.joints] == ["left_turn", "right_turn"]
     assert mechanism.joints[1].origin.xyz == (0.0, 0.0, 1.0)
-
-
-def test_xacro_finds_packages(tmp_path):
-    pytest.importorskip("xacro")
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "base.xacro").write_text(
-        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/></robot>'
-    )
-    path = tmp_path / "robot.xacro"
-    path.write_text(
-        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-        '<xacro:include filename="$(find my_parts)/base.xacro"/></robot>'
-    )
-    mechanism = urdf.load_mechanism(path, package_dirs={"my_parts": tmp_path / "parts"})
-    assert [link.name for link in mechanism.links] == ["base"]
-
-
-def test_xacro_packages_that_are_not_found_are_named(tmp_path):
-    pytest.importorskip("xacro")
-    path = tmp_path / "robot.xacro"
-    path.write_text(
-        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-        '<xacro:include filename="$(find nowhere)/base.xacro"/></robot>'
-    )
-    with pytest.raises(UrdfError, match=r"robot\.xacro:1: .*no package 'nowhere'"):
-        urdf.load_mechanism(path)
-
-
-def test_xacro_files_that_cannot_be_expanded_are_named(tmp_path):
-    pytest.importorskip("xacro")
-    path = tmp_path / "two.xacro"
-    path.write_text(XACRO.replace("2 * height", "2 * hieght"))
-    with pytest.raises(UrdfError, match=r"two\.xacro.*hieght"):
-        urdf.load_mechanism(path)
 
 
 def test_xacro_is_an_extra(tmp_path, monkeypatch):

@@ -150,8 +150,7 @@ def test_what_nobody_is_known_to_write_is_a_warning(text, words):
 
 def test_a_file_is_warned_of_once_in_one_line():
     text = robot("".join(f'<heating number="{i}"/>' for i in range(7)))
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as heard:
         urdf.load_mechanism(text)
     (warning,) = heard
     shown = str(warning.message)
@@ -185,8 +184,7 @@ def test_check_warns_of_what_is_legal_and_rarely_meant(text, words):
     errors, warned = urdf.findings(text)
     assert not errors
     assert any(words in str(warning) for warning in warned)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # loading says nothing
+    with warnings.catch_warnings(action="error"):  # loading says nothing
         urdf.load_mechanism(text)
 
 

@@ -11,7 +11,7 @@ from support.xacro_packages import MODELS, SPACE, write_packages
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.errors import PackageError, SettingsError, ShapeError, UrdfError, UrdfWarning
+from robodyn.errors import PackageError, UrdfWarning
 from robodyn.urdf.common.packages import Packages
 
 pytest.importorskip("xacro")
@@ -74,12 +74,12 @@ def test_values_may_be_texts_truth_values_and_numbers(arm):
 
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}, float("nan"), 1j, b"a5"])
 def test_other_values_are_refused(arm, value):
-    with pytest.raises(ShapeError, match=r"xacro_args\['model'\]"):
+    with pytest.raises(rd.ShapeError, match=r"xacro_args\['model'\]"):
         rd.load(arm, xacro_args={**GIVEN, "model": value})
 
 
 def test_missing_arguments_are_named(arm):
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(arm)
     error = caught.value
     assert (error.file, error.line, error.element) == (str(arm), 2, "<robot>")
@@ -89,13 +89,13 @@ def test_missing_arguments_are_named(arm):
 
 def test_all_missing_arguments_are_named_at_once(tmp_path):
     text = f'<robot name="$(arg a)" {SPACE}><link name="$(arg b)"/></robot>'
-    with pytest.raises(UrdfError, match=r"needs the arguments a, b: .*'a': \.\.\., 'b': \.\.\."):
+    with pytest.raises(rd.UrdfError, match=r"needs the arguments a, b: .*'a': \.\.\., 'b': \.\.\."):
         rd.load(text)
     assert rd.load(text, xacro_args={"a": "x", "b": "y"}).link_names == ("y",)
 
 
 def test_unknown_arguments_are_refused_with_what_there_is(arm):
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(arm, xacro_args={**GIVEN, "griper": True})
     assert caught.value.suggestion == "gripper"
     for words in ("no argument 'griper'", "did you mean 'gripper'", 'prefix (default "")'):
@@ -103,12 +103,12 @@ def test_unknown_arguments_are_refused_with_what_there_is(arm):
 
 
 def test_a_misspelt_argument_is_named_beside_what_it_causes(arm):
-    with pytest.raises(UrdfError, match=r"a9.physical\.yaml.*'modle', which it does not know"):
+    with pytest.raises(rd.UrdfError, match=r"a9.physical\.yaml.*'modle', which it does not know"):
         rd.load(arm, xacro_args={"name": "arm", "modle": "a5"})
 
 
 def test_a_wrong_value_is_told_with_the_arguments(arm):
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(arm, xacro_args={**GIVEN, "model": "a7"})
     for words in ("a7/physical.yaml", "model (default \"a9\"), given 'a7'", "<xacro:arm>"):
         assert words in str(caught.value)
@@ -125,7 +125,7 @@ def test_arguments_of_included_files_are_known(tmp_path):
 
 def test_what_is_no_xacro_takes_no_arguments(tmp_path):
     for source in ("puma560", '<robot name="a"><link name="b"/></robot>'):
-        with pytest.raises(SettingsError, match="xacro_args gives name"):
+        with pytest.raises(rd.SettingsError, match="xacro_args gives name"):
             rd.load(source, xacro_args={"name": "x"})
 
 
@@ -195,7 +195,7 @@ def test_two_folders_of_one_package_are_told(arm, tmp_path):
 
 @pytest.mark.parametrize("given", [3, [3], "nowhere", {"p": "nowhere"}, {"p": None}, ["nowhere"]])
 def test_wrong_folders_are_refused(given):
-    with pytest.raises(ShapeError, match="package_dirs"):
+    with pytest.raises(rd.ShapeError, match="package_dirs"):
         Packages(given)
 
 
@@ -209,7 +209,7 @@ def test_names_that_lead_out_of_folders_are_no_packages(tmp_path):
 
 
 def test_files_that_hold_macros_alone_say_so(arm):
-    with pytest.raises(UrdfError, match=r"arm_macro\.xacro: holds macros alone \(arm, .*rod\)"):
+    with pytest.raises(rd.UrdfError, match=r"arm_macro\.xacro: holds macros alone \(arm, .*rod\)"):
         rd.load(arm.with_name("arm_macro.xacro"))
 
 
@@ -220,7 +220,7 @@ def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path
   <xacro:many n="2"/>
   <joint name="j" type="revolut"><parent link="l1"/><child link="l2"/></joint>
 </robot>"""
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(written(tmp_path, text))
     assert (caught.value.line, caught.value.element) == (5, "joint 'j'")
     included = f'<robot {SPACE}><link name="a"><inertial/></link></robot>'
@@ -228,7 +228,7 @@ def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path
     path = written(
         tmp_path, f'<robot name="a" {SPACE}>\n<xacro:include filename="part.xacro"/></robot>'
     )
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(path)
     assert caught.value.line is None  # it stands in another file
     twice = (
@@ -236,7 +236,7 @@ def test_problems_of_what_it_stands_for_have_the_lines_of_the_file(arm, tmp_path
     )
     written(tmp_path, f"<robot {SPACE}>{twice}</robot>", "part.xacro")
     body = '<xacro:include filename="part.xacro"/><link name="b"/><link name="a"/>'
-    with pytest.raises(UrdfError, match=r"taken by the link in an included file; rename one"):
+    with pytest.raises(rd.UrdfError, match=r"taken by the link in an included file; rename one"):
         rd.load(written(tmp_path, f'<robot name="a" {SPACE}>\n{body}</robot>'))
 
 
@@ -255,7 +255,7 @@ def test_errors_of_xacro_say_where_and_by_which_calls(tmp_path):
   <xacro:outer/>
 </robot>"""
     path = written(tmp_path, text)
-    with pytest.raises(UrdfError) as caught:
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(path)
     assert (caught.value.file, caught.value.line) == (str(part), 3)
     for words in ("'nothing' is not defined", f"<xacro:inner> in {path}:4", f"{path}:6"):
@@ -277,7 +277,7 @@ def test_errors_of_xacro_say_where_and_by_which_calls(tmp_path):
 def test_errors_of_xacro_have_a_place(tmp_path, body, line, words):
     written(tmp_path, f"<robot {SPACE}>\n<link>\n</robot>", "broken.xacro")
     path = written(tmp_path, f'<robot name="a" {SPACE}>\n{body}\n</robot>')
-    with pytest.raises(UrdfError, match=words) as caught:
+    with pytest.raises(rd.UrdfError, match=words) as caught:
         rd.load(path)
     assert caught.value.line == line
 
@@ -303,7 +303,7 @@ SUM = f'<robot name="a" {SPACE}><link name="l${{1 + 2}}"/></robot>'
 @pytest.mark.parametrize("name", ["robot.urdf", "robot.xml", "robot.sdf", "robot"])
 def test_only_names_that_end_in_xacro_are_run_unasked(tmp_path, name, capsys):
     path = written(tmp_path, SUM, name)
-    with pytest.raises(UrdfError, match=r"looks like xacro.*xacro=True expands it") as caught:
+    with pytest.raises(rd.UrdfError, match=r"looks like xacro.*xacro=True expands it") as caught:
         rd.load(path)
     assert caught.value.file == str(path)
     assert main(["check", str(path)]) == 2
@@ -312,7 +312,7 @@ def test_only_names_that_end_in_xacro_are_run_unasked(tmp_path, name, capsys):
     assert main(["check", str(path), "--xacro"]) == 0
     with pytest.warns(UrdfWarning, match="read as it is written"):
         assert rd.load(path, strict=False).link_names == ("l${1 + 2}",)
-    with pytest.raises(UrdfError, match="is xacro, not a value"):
+    with pytest.raises(rd.UrdfError, match="is xacro, not a value"):
         rd.load(path, xacro=False)
 
 
@@ -320,14 +320,14 @@ def test_arguments_ask_for_it(tmp_path):
     text = f'<robot name="a" {SPACE}><link name="$(arg tip)"/></robot>'
     path = written(tmp_path, text, "robot.urdf")
     assert rd.load(path, xacro_args={"tip": "hand"}).link_names == ("hand",)
-    with pytest.raises(SettingsError, match="is no xacro"):
+    with pytest.raises(rd.SettingsError, match="is no xacro"):
         rd.load(path, xacro_args={"tip": "hand"}, xacro=False)
 
 
 def test_what_is_called_xacro_can_be_left_alone(arm, tmp_path):
-    with pytest.raises(UrdfError, match="unexpanded xacro"):
+    with pytest.raises(rd.UrdfError, match="unexpanded xacro"):
         rd.load(arm, xacro=False)
-    with pytest.raises(UrdfError, match="is xacro, not a value"):
+    with pytest.raises(rd.UrdfError, match="is xacro, not a value"):
         rd.load(SUM, xacro=False)
     plain = written(tmp_path, '<robot name="a"><link name="b"/></robot>', "plain.urdf")
     for xacro in (True, False, "auto"):
@@ -351,7 +351,7 @@ def test_what_is_called_xacro_can_be_left_alone(arm, tmp_path):
 def test_what_never_ends_is_ended(tmp_path, body, monkeypatch):
     monkeypatch.setattr("robodyn.urdf.xacro.expansion.TIME", 2.0)
     path = written(tmp_path, f'<robot name="a" {SPACE}>{body}</robot>')
-    with pytest.raises(UrdfError, match="ended after 2 s") as caught:
+    with pytest.raises(rd.UrdfError, match="ended after 2 s") as caught:
         rd.load(path)
     assert caught.value.file == str(path)
     assert rd.load(SUM).link_names == ("l3",)
@@ -362,7 +362,7 @@ def test_what_calls_or_includes_itself_is_told(tmp_path):
     includes = '<xacro:include filename="robot.urdf.xacro"/>'
     for body in (calls, includes):
         path = written(tmp_path, f'<robot name="a" {SPACE}>{body}</robot>')
-        with pytest.raises(UrdfError, match="maximum recursion depth"):
+        with pytest.raises(rd.UrdfError, match="maximum recursion depth"):
             rd.load(path)
 
 
@@ -385,13 +385,13 @@ def test_files_outside_of_packages_are_out_of_reach(way, tmp_path):
     (tmp_path / "mine").mkdir()
     body = WAYS_OUT[way].format(secret, secret.parent)
     path = written(tmp_path / "mine", f'<robot name="a" {SPACE}>{body}</robot>')
-    with pytest.raises(UrdfError, match=r"outside of the packages|may not (open|os\.system)"):
+    with pytest.raises(rd.UrdfError, match=r"outside of the packages|may not (open|os\.system)"):
         rd.load(path)
     assert [*secret.parent.iterdir()] == [secret]
     link = path.with_name("link.xacro")
     link.symlink_to(secret)
     path.write_text(f'<robot name="a" {SPACE}><xacro:include filename="link.xacro"/></robot>')
-    with pytest.raises(UrdfError, match="outside of the packages") as caught:
+    with pytest.raises(rd.UrdfError, match="outside of the packages") as caught:
         rd.load(path)
     assert (caught.value.line, caught.value.element) == (1, "<xacro:include>")
     assert rd.load(path, package_dirs=secret.parent).link_names == ("secret",)
@@ -403,7 +403,7 @@ def test_files_of_the_same_repository_and_of_packages_are_within_reach(arm, tmp_
     written(tmp_path / "models", part, "part.xacro")
     body = '<xacro:include filename="../part.xacro"/>'
     path = written(tmp_path / "models" / "urdf", f'<robot name="a" {SPACE}>{body}</robot>')
-    with pytest.raises(UrdfError, match=r"package_dirs='[^']*/models'"):
+    with pytest.raises(rd.UrdfError, match=r"package_dirs='[^']*/models'"):
         rd.load(path)
     (tmp_path / "models" / ".git").mkdir()
     assert rd.load(path).link_names == ("part",)

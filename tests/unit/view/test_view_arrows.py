@@ -7,7 +7,6 @@ import pytest
 from support.bundled import bundled
 
 import robodyn as rd
-from robodyn.errors import InconsistentStateError
 from robodyn.view.drawing.arrows import ANCHORS, Arrow, arrows, forces, placed, scale
 from robodyn.view.drawing.camera import Camera, looking_at
 from robodyn.view.drawing.gaps import gap_text, is_closed, open_gaps
@@ -98,19 +97,18 @@ def test_closed_is_what_the_methods_of_the_robot_take(name, scaled):
         moved = robot.integrate(q, away * np.eye(robot.nv)[0])
         try:
             robot.forward_dynamics(moved, np.zeros(robot.nv), np.zeros(robot.nv))
-        except InconsistentStateError:
+        except rd.InconsistentStateError:
             assert not is_closed(robot, moved) and gap_text(robot, moved).startswith("open by")
         else:
             assert is_closed(robot, moved) and gap_text(robot, moved) == "closed"
             assert open_gaps(robot, moved) == ()
 
 
-def test_an_open_loop_is_named():
-    robot = bundled("four_bar")
-    q = robot.start() + 0.2
-    (loop,) = robot.loops
-    largest = np.abs(robot.loop_residual(q)).max()
-    assert gap_text(robot, q) == f"open by {largest:.2g} m or rad at {loop.name}"
+def test_an_open_loop_is_named(four_bar):
+    q = four_bar.start() + 0.2
+    (loop,) = four_bar.loops
+    largest = np.abs(four_bar.loop_residual(q)).max()
+    assert gap_text(four_bar, q) == f"open by {largest:.2g} m or rad at {loop.name}"
 
 
 def test_the_legend_explains_what_is_drawn_and_nothing_else():

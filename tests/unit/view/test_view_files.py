@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import FileError, MissingExtraError
+from robodyn.errors import FileError
 from robodyn.view import Viewer
 from robodyn.view.capture import IMAGES, checked_size, path_of, video_path, write_image, write_video
 from robodyn.view.pages import find_browser, page_without_window
@@ -84,7 +84,7 @@ def test_other_endings(of, name):
 
 def test_a_video_without_its_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    with pytest.raises(MissingExtraError, match="view"):
+    with pytest.raises(rd.MissingExtraError, match="view"):
         video_path("robot.mp4")
 
 
@@ -119,26 +119,24 @@ def test_what_is_no_browser(monkeypatch, path, said):
         pass
 
 
-def test_several_motions_at_once():
-    robot = rd.load("double_pendulum")
-    q0 = np.full((3, robot.nq), 0.1)
-    runs = rd.rollout(robot, None, q0, np.zeros((3, robot.nv)), duration=0.1, step=1e-2)
+def test_several_motions_at_once(double):
+    q0 = np.full((3, double.nq), 0.1)
+    runs = rd.rollout(double, None, q0, np.zeros((3, double.nv)), duration=0.1, step=1e-2)
     with pytest.raises(rd.ShapeError, match=r"3 motions at once.*motion\(0\)"):
-        check_motion(runs, robot, "the motion")
-    check_motion(runs.motion(2), robot, "the motion")
+        check_motion(runs, double, "the motion")
+    check_motion(runs.motion(2), double, "the motion")
     for part, said in ((slice(0), "no samples"), (3, "a single state")):
         with pytest.raises(rd.ShapeError, match=said):
-            check_motion(runs.motion(2)[part], robot, "the motion")
+            check_motion(runs.motion(2)[part], double, "the motion")
     with pytest.raises(rd.ShapeError, match="puma560"):
         check_motion(runs.motion(2), rd.load("puma560"), "the motion")
 
 
-def test_web_pages_written_at_once_by_several_threads(tmp_path):
+def test_web_pages_written_at_once_by_several_threads(double, tmp_path):
     """While the motion plays; afterwards it plays on."""
     pytest.importorskip("viser", reason="viser is not installed: extra view")
-    robot = rd.load("double_pendulum")
-    run = rd.simulate(robot, q0=[2.0, 0.5], duration=0.3, step=1e-2)
-    with Viewer(robot, run, port=8390) as viewer:
+    run = rd.simulate(double, q0=[2.0, 0.5], duration=0.3, step=1e-2)
+    with Viewer(double, run, port=8390) as viewer:
         viewer._playback.playing.value = True
         threads = [
             threading.Thread(target=viewer.write_html, args=(tmp_path / f"{k}.html",))

@@ -12,7 +12,6 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.errors import RobodynError
 from robodyn.view import Viewer
 from robodyn.view.server import Guard, guarded_server
 
@@ -167,7 +166,7 @@ def test_a_server_that_cannot_be_guarded_is_not_left_running():
             self.stopped = True
 
     server = Server()
-    with pytest.raises(RobodynError, match="cannot guard"):
+    with pytest.raises(rd.RobodynError, match="cannot guard"):
         guarded_server(Guard("127.0.0.1"), lambda: server)
     assert server.stopped
 

@@ -38,27 +38,25 @@ def test_sliders_keep_linkages_closed(name):
         q = moved.q
 
 
-def test_a_linkage_does_not_jump_to_its_other_branch():
+def test_a_linkage_does_not_jump_to_its_other_branch(four_bar):
     """A four-bar whose crank turns fully comes back to where it was."""
-    robot = rd.load("four_bar")
-    (crank,) = sliders(robot)
-    start = robot.neutral()
+    (crank,) = sliders(four_bar)
+    start = four_bar.neutral()
     q = start
     for angle in np.linspace(0.0, 2 * np.pi, 9):
-        moved = move(robot, q, {crank: crank.value(robot, start) + angle})
+        moved = move(four_bar, q, {crank: crank.value(four_bar, start) + angle})
         assert moved.complete
         q = moved.q
     turned = np.angle(np.exp(1j * (q - start)))
     assert np.abs(turned).max() < 1e-6
 
 
-def test_a_linkage_stops_where_its_branch_ends():
-    robot = rd.load("five_bar")
-    left, right = sliders(robot)
-    stretched = move(robot, robot.neutral(), {left: left.lower, right: right.upper})
-    again = move(robot, stretched.q, {left: left.upper, right: right.lower})
+def test_a_linkage_stops_where_its_branch_ends(five_bar):
+    left, right = sliders(five_bar)
+    stretched = move(five_bar, five_bar.neutral(), {left: left.lower, right: right.upper})
+    again = move(five_bar, stretched.q, {left: left.upper, right: right.lower})
     for moved in (stretched, again):
-        assert gap(robot, moved.q) < 1e-9
+        assert gap(five_bar, moved.q) < 1e-9
 
 
 def test_limits_of_dependent_joints_stop_the_motion():
@@ -159,14 +157,13 @@ def test_without_viser(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "ending, part", [(".npz", 0.0), (".npz", 0.001), (".npz", 0.5), (".csv", 0.0), (".csv", 0.001)]
 )
-def test_damaged_recordings_are_told(tmp_path, ending, part):
-    robot = rd.load("double_pendulum")
-    rd.simulate(robot, duration=0.05, step=1e-3).save(tmp_path / f"run{ending}")
+def test_damaged_recordings_are_told(double, tmp_path, ending, part):
+    rd.simulate(double, duration=0.05, step=1e-3).save(tmp_path / f"run{ending}")
     whole = (tmp_path / f"run{ending}").read_bytes()
     for damaged in (whole[: int(part * len(whole))], b"\xff" + whole[1:]):
         (tmp_path / f"run{ending}").write_bytes(damaged)
         with pytest.raises(rd.ShapeError, match="not a trajectory"):
-            read_motion(tmp_path / f"run{ending}", robot)
+            read_motion(tmp_path / f"run{ending}", double)
 
 
 @pytest.mark.parametrize("ending", ["npz", "csv"])

@@ -6,7 +6,6 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import ComputedTorque
-from robodyn.errors import ShapeError
 from robodyn.ros.commands.settings import Settings
 from robodyn.ros.commands.trajectories import TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.engine import Engine
@@ -45,7 +44,7 @@ def test_a_reference_is_asked_for_many_times_at_once():
 def test_other_shapes_at_many_times_are_refused():
     wave = Wave()
     wave.at_times = lambda t: (Q0, Q0, 0.0)
-    with pytest.raises(ShapeError, match="at_times of the reference") as error:
+    with pytest.raises(rd.ShapeError, match="at_times of the reference") as error:
         moved(wave)
     assert error.value.name == "at_times"
 

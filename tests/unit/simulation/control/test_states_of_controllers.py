@@ -6,7 +6,6 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.errors import ShapeError
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.loads.driven_joints import Driven
@@ -166,7 +165,7 @@ def test_constant_forces_act_on_each_of_many_motions(integrator, with_event):
         at = np.searchsorted(alone.t, run.t, side="right") - 1
         np.testing.assert_allclose(run.tau[:, k], alone.tau[at], rtol=0, atol=1e-14)
         np.testing.assert_allclose(run.q[:, k], alone.q[at], rtol=0, atol=1e-9)
-    with pytest.raises(ShapeError, match="expected"):
+    with pytest.raises(rd.ShapeError, match="expected"):
         rd.rollout(robot, lambda t, q, v: np.zeros(2), q, np.zeros((3, 2)), duration=0.01)
 
 

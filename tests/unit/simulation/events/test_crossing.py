@@ -48,15 +48,3 @@ def test_departure_by_acceleration_and_none():
     assert departure(lambda t: -4.9 * t * t - 1e-17, 1e-3)[0] == -1
     assert departure(lambda t: 4.9 * t * t - 1e-17, 1e-3)[0] == 1
     assert departure(lambda t: 0.0, 1e-3)[0] == 0
-
-
-@pytest.mark.parametrize("f", [math.sin, lambda x: x, lambda x: math.expm1(x)])
-def test_smooth_functions_take_few_evaluations(f):
-    calls = []
-
-    def counted(x):
-        calls.append(x)
-        return f(x - 0.37)
-
-    crossing(counted, 0.0, 1.0, 1e-12)
-    assert len(calls) < 15

@@ -7,7 +7,6 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.errors import SettingsError, ShapeError
 
 FAR = (1e300, 0.0, 0.0)
 
@@ -26,21 +25,21 @@ def at_once(arm, action, **options):
 def test_points_so_far_away_that_nothing_is_left_of_numbers(arm):
     """A hit there left all speeds as they were."""
     state = ([0.4, 0.6], [1.0, 2.0])
-    with pytest.raises(ShapeError, match="point"):
+    with pytest.raises(rd.ShapeError, match="point"):
         arm.impact(*state, "lower", FAR, (0, 0, 1))
-    with pytest.raises(ShapeError, match="point"):
+    with pytest.raises(rd.ShapeError, match="point"):
         arm.apparent_mass(state[0], "lower", FAR, (0, 0, 1))
-    with pytest.raises(ShapeError, match="point"):
+    with pytest.raises(rd.ShapeError, match="point"):
         other = rd.RobotPoint(arm, *state, "lower", FAR)
         arm.impact(*state, "lower", (0, 0, -1), None, against=other)
-    with pytest.raises(ShapeError, match="velocity"):
+    with pytest.raises(rd.ShapeError, match="velocity"):
         rd.PointMass(1.0, FAR)
 
 
 def test_no_numbers_that_are_truth_values(arm):
-    with pytest.raises(SettingsError, match="restitution is True"):
+    with pytest.raises(rd.SettingsError, match="restitution is True"):
         arm.impact([0.4, 0.6], [1.0, 2.0], "lower", (0, 0, -1), (1, 0, 0), restitution=True)
-    with pytest.raises(SettingsError, match="mass is True"):
+    with pytest.raises(rd.SettingsError, match="mass is True"):
         rd.PointMass(True, (1.0, 0.0, 0.0))
 
 
@@ -54,24 +53,24 @@ def test_vectors_of_an_event_belong_to_one_state(arm, given):
         lambda: events.grasp("lower", load, velocity=given),
         lambda: events.grasp("lower", load, angular_velocity=lambda t: given),
     ):
-        with pytest.raises(ShapeError, match=r"shape \(\d, 3\), expected \(3,\)"):
+        with pytest.raises(rd.ShapeError, match=r"shape \(\d, 3\), expected \(3,\)"):
             at_once(arm, action())
 
 
 @pytest.mark.parametrize("given", [None, "yes", math.nan, 1, [True], np.zeros(2)])
 def test_what_is_neither_true_nor_false(arm, given):
     for name in ("stop", "must_separate"):
-        with pytest.raises(ShapeError, match=f"{name} is .*, expected True or False"):
+        with pytest.raises(rd.ShapeError, match=f"{name} is .*, expected True or False"):
             events.Change(**{name: given})
-    with pytest.raises(ShapeError, match="sticks"):
+    with pytest.raises(rd.ShapeError, match="sticks"):
         events.landings(arm, rd.Ground({"a": ("lower", (0, 0, -1))}), sticks=given)
-    with pytest.raises(ShapeError, match="already"):
+    with pytest.raises(rd.ShapeError, match="already"):
         rd.Event(0.1, already=given)
     events.Change(stop=np.True_)
 
 
 def test_a_direction_that_is_none_at_all():
-    with pytest.raises(SettingsError, match="direction is"):
+    with pytest.raises(rd.SettingsError, match="direction is"):
         rd.Event(0.1, direction=[[1], [2, 3]])
 
 

@@ -59,8 +59,7 @@ def test_enforced_efforts_are_what_acts_and_is_recorded():
 
 @pytest.mark.parametrize("limits", ["ignore", "report"])
 def test_efforts_are_left_alone_unless_enforced(limits):
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as told:
         run = pushed(rd.load(slider(LIMIT)), 1e4, limits=limits)
     assert (run.tau == 1e4).all()
     assert len(told) == (limits == "report")
@@ -205,21 +204,20 @@ def test_a_slider_that_is_cut_and_has_a_limit_on_one_side(limits, way):
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize("limits", [{"lower": -0.05}, {"upper": 0.05}, {"lower": 0.0}])
-def test_an_angle_that_is_cut_and_has_a_limit_on_one_side(limits, way):
+def test_an_angle_that_is_cut_and_has_a_limit_on_one_side(four_bar, limits, way):
     """It starts within its limit, and what it passes from there on is no whole turn."""
-    free = bundled("four_bar")
-    joints = {joint.name: joint for joint in free.mechanism.joints}
+    joints = {joint.name: joint for joint in four_bar.mechanism.joints}
     joints["rocker_pin"] = dataclasses.replace(
         joints["rocker_pin"], kind="revolute", limits=rd.Limits(**limits)
     )
-    robot = rd.load(dataclasses.replace(free.mechanism, joints=tuple(joints.values())))
+    robot = rd.load(dataclasses.replace(four_bar.mechanism, joints=tuple(joints.values())))
     assert robot.joints["rocker_pin"].cut
     q0 = robot.neutral()
     path = {"crank_drive": lambda t: (q0[0] + way * t, way, 0.0)}
     v0 = robot.consistent_velocity(q0, way * np.eye(robot.nv)[0], hold=["crank_drive"])
     options = {"duration": 1.0, "step": 1e-2, "limits": "ignore"}
     run = rd.simulate(robot, q0=q0, v0=v0, controlled=path, **options)
-    worst = float(free.joint_positions(run.q)["rocker_pin"][-1])
+    worst = float(four_bar.joint_positions(run.q)["rocker_pin"][-1])
     beyond = worst < limits["lower"] if "lower" in limits else worst > limits["upper"]
     assert beyond == (("upper" in limits) == (way > 0.0))
     found = [violation for violation in run.limit_violations if violation.limit == "position"]

@@ -5,7 +5,7 @@ import pytest
 from support.bundled import bundled
 
 import robodyn as rd
-from robodyn.errors import LimitWarning, SettingsError
+from robodyn.errors import LimitWarning
 
 CONSTANT, RESISTANCE, VOLTAGE, CURRENT, RATIO, WHEEL = 0.05, 0.3, 24.0, 30.0, 20.0, 1.5
 MOTOR = rd.Motor(CONSTANT, RESISTANCE, voltage=VOLTAGE, current=CURRENT)
@@ -82,5 +82,5 @@ def test_motors_at_followers_are_refused():
         "stewart", coordinates="minimal",
         actuators={x: rd.Actuator(300.0, motor=MOTOR) for x in bundled("stewart").actuated_joints},
     )  # fmt: skip
-    with pytest.raises(SettingsError, match="follow others"):
+    with pytest.raises(rd.SettingsError, match="follow others"):
         rd.simulate(robot, duration=0.01, limits="enforce")

@@ -54,8 +54,7 @@ def test_motions_are_the_same(function, choices):
         assert_allclose(*given, rtol=0.0, atol=0.0 if function is wave else 1e-13 * size)
 
 
-def test_many_motions_and_events():
-    robot = bundled("double_pendulum")
+def test_many_motions_and_events(double):
     q0 = np.random.default_rng(0).normal(size=(3, 2))
 
     def push(t):
@@ -63,12 +62,12 @@ def test_many_motions_and_events():
 
     given = {"duration": 0.05, "step": 1e-3}
     found, known = (
-        rd.rollout(robot, None, q0, 0.0 * q0, wrenches=x, **given) for x in (push, of_state(push))
+        rd.rollout(double, None, q0, 0.0 * q0, wrenches=x, **given) for x in (push, of_state(push))
     )
     assert_array_equal(found.q, known.q)
     event = rd.Event(lambda t, q, v: t - 0.0213, then=rd.events.latch(["elbow"]))
     found, known = (
-        rd.simulate(robot, q0=q0[0], wrenches=x, events=[event], **given)
+        rd.simulate(double, q0=q0[0], wrenches=x, events=[event], **given)
         for x in (push, of_state(push))
     )
     assert len(found.events) == 1
@@ -125,13 +124,12 @@ def test_functions_of_time_take_one_argument(function, of_time):
 
 
 @pytest.mark.parametrize("wrong", [lambda t, q: {}, lambda: {}, lambda *, t: {}])
-def test_functions_of_other_arguments_are_refused(wrong):
-    robot = bundled("double_pendulum")
+def test_functions_of_other_arguments_are_refused(double, wrong):
     told = r"the function <lambda>\(.*\), expected one of \(t, q, v\), or of t alone"
     with pytest.raises(rd.ShapeError, match=told):
-        rd.simulate(robot, duration=0.1, wrenches=wrong)
+        rd.simulate(double, duration=0.1, wrenches=wrong)
     with pytest.raises(rd.ShapeError, match=told):
-        robot.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], wrenches=wrong)
+        double.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], wrenches=wrong)
 
 
 @pytest.mark.parametrize("wrong", [[0.0] * 5, "lots", None])

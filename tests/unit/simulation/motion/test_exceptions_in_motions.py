@@ -72,15 +72,14 @@ WAYS = {
 
 @pytest.mark.parametrize("integrator", ["rk4", "implicit"])
 @pytest.mark.parametrize("way", WAYS)
-def test_it_has_the_motion_until_then(way, integrator):
-    robot = bundled("double_pendulum")
+def test_it_has_the_motion_until_then(double, way, integrator):
     error = LightsOut("at the wrong time")
     with pytest.raises(LightsOut) as caught:
-        rd.simulate(robot, duration=0.1, integrator=integrator, **WAYS[way](raising(error)))
+        rd.simulate(double, duration=0.1, integrator=integrator, **WAYS[way](raising(error)))
     assert caught.value is error
     run = error.trajectory
     assert 0.05 <= run.t[-1] <= LATE + 1e-3
-    full = rd.simulate(robot, duration=0.1, integrator=integrator)
+    full = rd.simulate(double, duration=0.1, integrator=integrator)
     k = int(np.flatnonzero(run.t < 0.0501)[-1])
     np.testing.assert_allclose(run.q[k], full.q[50], atol=1e-12)
     assert ["trajectory" in note for note in error.__notes__] == [True]
@@ -104,8 +103,7 @@ def test_an_exception_without_attributes_stays_what_it_is():
      {"parameters": {"lower.m": np.linspace(1.0, 2.0, 5)}}],
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1e300, np.inf])
-def test_the_motion_that_breaks_down_is_named(options, size):
-    robot = bundled("double_pendulum")
+def test_the_motion_that_breaks_down_is_named(double, options, size):
     q0 = np.full((5, 2), 0.1)
 
     def controller(t, q, v):
@@ -116,7 +114,7 @@ def test_the_motion_that_breaks_down_is_named(options, size):
 
     q0[3] = 0.55, 0.4
     with pytest.raises(rd.SimulationError, match=r"motion 3\b") as caught:
-        rd.rollout(robot, controller, q0, 0 * q0, duration=0.05, limits="ignore", **options)
+        rd.rollout(double, controller, q0, 0 * q0, duration=0.05, limits="ignore", **options)
     assert caught.value.motion == (3,)
     assert pickle.loads(pickle.dumps(caught.value)).motion == (3,)
 
@@ -177,15 +175,14 @@ def test_other_motions_go_on_to_their_end(options, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
-def test_other_linkages_go_on_to_their_end():
-    robot = bundled("four_bar")
-    q, tau = np.tile(robot.neutral(), (6, 1)), np.zeros((6, robot.nv))
+def test_other_linkages_go_on_to_their_end(four_bar):
+    q, tau = np.tile(four_bar.neutral(), (6, 1)), np.zeros((6, four_bar.nv))
     tau[4, 0], tau[1, 0], good = 1e5, 3e4, [0, 2, 3, 5]
 
     def run(rows, integrator):
         force = lambda t, q, v: tau[rows]  # noqa: E731
         return rd.rollout(
-            robot, force, q[rows], 0 * q[rows], duration=0.2, step=5e-3, limits="ignore",
+            four_bar, force, q[rows], 0 * q[rows], duration=0.2, step=5e-3, limits="ignore",
             integrator=integrator,
         )  # fmt: skip
 
@@ -200,14 +197,13 @@ def test_other_linkages_go_on_to_their_end():
 
 @pytest.mark.filterwarnings("ignore::robodyn.errors.SingularWarning")
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
-def test_the_linkage_that_comes_apart_is_named(integrator):
-    robot = bundled("four_bar")
-    q = np.tile(robot.neutral(), (6, 1))
-    tau = np.zeros((6, robot.nv))
+def test_the_linkage_that_comes_apart_is_named(four_bar, integrator):
+    q = np.tile(four_bar.neutral(), (6, 1))
+    tau = np.zeros((6, four_bar.nv))
     tau[4, 0] = 1e5
     with pytest.raises(rd.SimulationError, match=r"^motion 4: ") as caught:
         rd.rollout(
-            robot, lambda t, q, v: tau, q, 0 * q, duration=1.0, step=5e-3, limits="ignore",
+            four_bar, lambda t, q, v: tau, q, 0 * q, duration=1.0, step=5e-3, limits="ignore",
             integrator=integrator,
         )  # fmt: skip
     assert caught.value.motion == (4,)

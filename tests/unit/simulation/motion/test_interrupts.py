@@ -49,15 +49,14 @@ def test_the_motion_until_then(name, integrator):
     same(run, rd.simulate(robot, whole(0.0), **options))
 
 
-def test_a_motion_with_events_and_stops():
-    robot = rd.load("double_pendulum")
+def test_a_motion_with_events_and_stops(double):
     happened = rd.Event(0.02, lambda state: rd.events.Change(v=-state.v))
     options = {"q0": [0.3, 0.2], "duration": 0.1, "events": [happened]}
     with pytest.raises(SimulationInterrupted) as caught:
-        rd.simulate(robot, interrupting(0.0405), **options)
+        rd.simulate(double, interrupting(0.0405), **options)
     run = caught.value.trajectory
     assert [event.name for event in run.events] == ["instant"]
-    same(run, rd.simulate(robot, whole(0.0), **options))
+    same(run, rd.simulate(double, whole(0.0), **options))
 
 
 def test_machine_code_between_two_chunks(monkeypatch):
@@ -101,9 +100,8 @@ def test_an_interrupt_while_a_file_is_written(tmp_path, monkeypatch):
     same(run, rd.simulate(robot, whole(0.0), **options))
 
 
-def test_many_motions_one_after_the_other():
+def test_many_motions_one_after_the_other(double):
     """The first ones are whole, the last ones are not there."""
-    robot = rd.load("double_pendulum")
     q0, v0 = np.linspace(0.0, 0.5, 6).reshape(3, 2), np.zeros((3, 2))
     calls = []
 
@@ -115,9 +113,9 @@ def test_many_motions_one_after_the_other():
 
     options = {"duration": 0.1, "events": [lambda t, q, v: 1.0]}
     with pytest.raises(SimulationInterrupted) as caught:
-        rd.rollout(robot, controller, q0, v0, **options)
+        rd.rollout(double, controller, q0, v0, **options)
     run = caught.value.trajectory
-    full = rd.rollout(robot, None, q0, v0, **options)
+    full = rd.rollout(double, None, q0, v0, **options)
     np.testing.assert_array_equal(run.q[:, 0], full.q[:, 0])
     n = 48
     np.testing.assert_array_equal(run.q[:n, 1], full.q[:n, 1])

@@ -6,9 +6,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from support.motions import same
 
 import robodyn as rd
-from robodyn.errors import FileError, MissingFileError, ShapeError, SimulationError
+from robodyn.errors import FileError, MissingFileError
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.motion import record as recording_of
 from robodyn.simulation.motion.record import Record
@@ -18,11 +19,6 @@ STATES = ("t", "q", "v", "a", "tau")
 
 def move(robot, **options):
     return rd.simulate(robot, q0=[0.4, 0.3], step=1e-3, **{"duration": 0.1, **options})
-
-
-def same(one, other):
-    for name in STATES:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def owners(x):
@@ -52,7 +48,7 @@ def test_samples_that_are_kept_in_any_case(double):
 
 @pytest.mark.parametrize("every", [0, -1, 1.5, "2", True, None])
 def test_how_often_is_a_count(double, every):
-    with pytest.raises(ShapeError, match=r"every is .*, expected (how many|a whole)"):
+    with pytest.raises(rd.ShapeError, match=r"every is .*, expected (how many|a whole)"):
         move(double, every=every)
 
 
@@ -116,7 +112,7 @@ def test_samples_that_do_not_fit_into_memory(double, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(recording_of.np, "empty", full)
-    with pytest.raises(ShapeError, match=r"101 samples do not fit into memory: keep fewer"):
+    with pytest.raises(rd.ShapeError, match=r"101 samples do not fit into memory: keep fewer"):
         rd.simulate(double, duration=0.1)
 
 
@@ -132,9 +128,9 @@ def test_folders_that_cannot_be_taken(double, tmp_path):
     for name in (".", "", "..", "/"):
         with pytest.raises(FileError, match="is there already; give the name of a new folder"):
             move(double, to=name)
-    with pytest.raises(ShapeError, match=r"run\.npz.*expected the name of a folder"):
+    with pytest.raises(rd.ShapeError, match=r"run\.npz.*expected the name of a folder"):
         move(double, to=tmp_path / "run.npz")
-    with pytest.raises(ShapeError, match="to is int"):
+    with pytest.raises(rd.ShapeError, match="to is int"):
         move(double, to=3)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["other.partial", "run"]
 
@@ -210,17 +206,17 @@ def test_damaged_folders(double, tmp_path, small_blocks):
         return rd.Trajectory.load(tmp_path / "run", double)
 
     run = move(double, to=tmp_path / "run")
-    with pytest.raises(ShapeError, match="'pan_tilt' has"):
+    with pytest.raises(rd.ShapeError, match="'pan_tilt' has"):
         rd.Trajectory.load(tmp_path / "run", rd.load("pan_tilt"))
     del run
     column = tmp_path / "run" / "v.npy"
     whole = column.read_bytes()
     for damaged in (whole[:-16], whole[:20], b"", b"\0" + whole[1:]):
         column.write_bytes(damaged)
-        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+        with pytest.raises(rd.ShapeError, match="not a trajectory, or is damaged"):
             load()
     column.unlink()
-    with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+    with pytest.raises(rd.ShapeError, match="not a trajectory, or is damaged"):
         load()
 
 
@@ -231,7 +227,7 @@ def test_a_disk_that_is_full_in_the_end(double, tmp_path, monkeypatch, small_blo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("robodyn.simulation.trajectory.files.recording.os.rename", full)
-    with pytest.raises(SimulationError, match="No space left on device") as caught:
+    with pytest.raises(rd.SimulationError, match="No space left on device") as caught:
         move(double, to=tmp_path / "run")
     same(caught.value.trajectory, move(double))
     same(rd.Trajectory.load(tmp_path / "run.partial", double), move(double))

@@ -87,8 +87,8 @@ def test_controllers_of_python_get_single_precision(arm):
 
 def test_limits_of_efforts(arm):
     law = controllers.JointPD(arm, _far, 1e6, 1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", rd.errors.LimitWarning)  # of limits that are rounded up
+    # of limits that are rounded up
+    with warnings.catch_warnings(action="error", category=rd.errors.LimitWarning):
         single, double = in_both(arm, law, limits="enforce", duration=0.003)
     most = np.abs(double.tau).max(axis=(0, 1))
     np.testing.assert_allclose(np.abs(single.tau).max(axis=(0, 1)), most, rtol=1e-6)
@@ -139,15 +139,13 @@ def test_files_keep_single_precision(arm, tmp_path):
             np.testing.assert_array_equal(getattr(found, name), getattr(single, name))
 
 
-def test_rounding_is_no_energy_from_nowhere():
-    robot = bundled("double_pendulum")
+def test_rounding_is_no_energy_from_nowhere(double):
     q = np.array([[0.7, 0.1], [0.0, 0.0]], np.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", rd.errors.EnergyWarning)
-        run = rd.rollout(robot, None, q, 0 * q, duration=2.0)
+    with warnings.catch_warnings(action="error", category=rd.errors.EnergyWarning):
+        run = rd.rollout(double, None, q, 0 * q, duration=2.0)
     assert run.audit.exchanged.shape == (2,)
     with pytest.warns(rd.errors.EnergyWarning):
-        rd.rollout(robot, None, q, 0 * q, duration=2.0, step=0.05, integrator="euler")
+        rd.rollout(double, None, q, 0 * q, duration=2.0, step=0.05, integrator="euler")
 
 
 def test_a_motion_that_overflows_says_so(arm):

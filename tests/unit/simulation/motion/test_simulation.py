@@ -1,7 +1,5 @@
 """Simulation against closed solutions and conservation laws."""
 
-from __future__ import annotations
-
 import csv
 import math
 
@@ -12,7 +10,6 @@ from support.bundled import bundled
 import robodyn as rd
 from robodyn import progress
 from robodyn.controllers import GravityCompensation
-from robodyn.errors import ShapeError, SimulationError
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="bob"><inertial>
 <origin xyz="0 0 -0.5"/><mass value="2"/>
@@ -24,17 +21,6 @@ PENDULUM = """<robot name="pendulum"><link name="base"/><link name="bob"><inerti
 @pytest.fixture(scope="module")
 def double():
     return rd.load("double_pendulum", passive=False)
-
-
-def test_a_free_body_turns_and_falls_as_it_must():
-    robot = rd.load(PENDULUM.replace("continuous", "fixed"), base="floating", gravity=(0, 0, -2.0))
-    v0 = np.array([0.1, 0.2, 0.3, 1.0, -2.0, 0.5])
-    run = rd.simulate(robot, v0=v0, duration=1.0, step=2e-3)
-    momentum = robot.momentum(run.q, run.v)
-    np.testing.assert_allclose(momentum[:, 3:] - momentum[0, 3:], 0.0, atol=1e-10)
-    np.testing.assert_allclose(momentum[-1, :3] - momentum[0, :3], [0, 0, -4.0], atol=1e-10)
-    np.testing.assert_allclose(np.ptp(run.energy), 0.0, atol=1e-9)
-    np.testing.assert_allclose(np.linalg.norm(run.q[:, 3:], axis=1), 1.0, atol=1e-14)
 
 
 def test_an_event_ends_the_motion_where_it_happens():
@@ -73,7 +59,7 @@ def test_a_broken_simulation_of_a_linkage():
     robot = rd.load("five_bar", passive=False)
     v0 = robot.consistent_velocity(robot.neutral(), np.ones(4))
     push = [1e300, 0.0, 0.0, 0.0]
-    with pytest.raises(SimulationError, match="no longer finite") as caught:
+    with pytest.raises(rd.SimulationError, match="no longer finite") as caught:
         rd.simulate(robot, lambda t, q, v: np.where(t > 0.01, push, 0.0), v0=v0, duration=1.0)
     assert np.isfinite(caught.value.trajectory.q).all()
 
@@ -97,16 +83,16 @@ def test_a_broken_simulation_of_a_linkage():
     ],
 )
 def test_wrong_arguments(double, wrong):
-    with pytest.raises(ShapeError):
+    with pytest.raises(rd.ShapeError):
         rd.simulate(double, **wrong)
 
 
 def test_torques_of_a_linkage_that_are_not_finite():
     robot = bundled("five_bar")
-    with pytest.raises(SimulationError, match="no longer finite") as caught:
+    with pytest.raises(rd.SimulationError, match="no longer finite") as caught:
         rd.simulate(robot, lambda t, q, v: np.full(4, np.nan if t > 0.005 else 0.0), duration=0.02)
     assert len(caught.value.trajectory.t) > 4
-    with pytest.raises(SimulationError, match="no longer finite"):
+    with pytest.raises(rd.SimulationError, match="no longer finite"):
         rd.simulate(robot, lambda t, q, v: np.full(4, np.nan), duration=0.02)
 
 
@@ -124,7 +110,7 @@ def late(wrong, right):
      [1j, 0.0], {"shoulder": 1.0}, np.ma.masked_array([0.0, 1.0], [False, True])],
 )  # fmt: skip
 def test_what_is_no_torque_is_refused_with_the_time(double, wrong):
-    with pytest.raises(ShapeError, match=r"controller returned .* at t = 0.005 s") as caught:
+    with pytest.raises(rd.ShapeError, match=r"controller returned .* at t = 0.005 s") as caught:
         rd.simulate(double, late(wrong, [0.0, 0.0]), duration=0.01)
     assert caught.value.name == "controller"
     assert "(2,)" in str(caught.value)
@@ -132,14 +118,14 @@ def test_what_is_no_torque_is_refused_with_the_time(double, wrong):
 
 @pytest.mark.parametrize("wrong", [None, "soon", [0.0, 1.0], np.nan])
 def test_what_is_no_event_is_refused_with_the_time(double, wrong):
-    with pytest.raises(ShapeError, match=r"event returned .* at t = 0.005 s, expected a number"):
+    with pytest.raises(rd.ShapeError, match=r"event returned .* at t = 0.005 s, expected a number"):
         rd.simulate(double, events=[late(wrong, 1.0)], duration=0.01)
 
 
 def test_what_are_no_wrenches_is_refused_with_the_time(double):
     link = double.link_names[-1]
     wrenches = late([1.0] * 6, {link: np.zeros(6)})
-    with pytest.raises(ShapeError, match=r"wrenches returned list at t = 0.005 s"):
+    with pytest.raises(rd.ShapeError, match=r"wrenches returned list at t = 0.005 s"):
         rd.simulate(double, wrenches=wrenches, duration=0.01)
 
 
@@ -211,7 +197,7 @@ def test_save(double, tmp_path):
     np.testing.assert_array_equal(np.array(rows, float)[:, 1:3], run.q)
     run.plot(tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 10_000
-    with pytest.raises(ShapeError, match=r"\.npz, \.csv or \.mcap"):
+    with pytest.raises(rd.ShapeError, match=r"\.npz, \.csv or \.mcap"):
         run.save(tmp_path / "run.txt")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.csv", "run.npz", "run.png"]
 
@@ -223,13 +209,12 @@ def test_a_trajectory_says_how_long_it_is():
     assert "without samples" in repr(run[:0])
 
 
-def test_an_open_start_comes_with_a_closed_one():
-    robot = bundled("four_bar")
+def test_an_open_start_comes_with_a_closed_one(four_bar):
     with pytest.raises(rd.AssemblyError, match="a closed posture near it is") as caught:
-        rd.simulate(robot, q0=[0.5, 0.0, 0.0], duration=0.01)
+        rd.simulate(four_bar, q0=[0.5, 0.0, 0.0], duration=0.01)
     q = caught.value.q
-    assert np.abs(robot.loop_residual(q)).max() < 1e-9
-    assert len(rd.simulate(robot, q0=q, duration=0.01)) == 11
+    assert np.abs(four_bar.loop_residual(q)).max() < 1e-9
+    assert len(rd.simulate(four_bar, q0=q, duration=0.01)) == 11
 
 
 @pytest.mark.parametrize(
@@ -263,9 +248,9 @@ def test_names_that_are_lists(double):
         lambda: {"events": [rd.Event(0.001, event.latch(names))]},
         lambda: {"events": [rd.Event(0.001, event.release(names))]},
     ):
-        with pytest.raises(ShapeError, match="expected a name"):
+        with pytest.raises(rd.ShapeError, match="expected a name"):
             rd.simulate(double, **options(), duration=0.01)
-    with pytest.raises(ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
+    with pytest.raises(rd.ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
         rd.simulate(double, events=[rd.Event(0.001, event.jump(q=[[1.0, 2.0]]))], duration=0.01)
 
 

@@ -49,14 +49,13 @@ def test_a_motion_of_numbers_in_single_precision(name, with_events):
     same(*in_both(motion))
 
 
-def test_many_motions_with_events_of_numbers_in_single_precision():
-    robot = rd.load("double_pendulum")
+def test_many_motions_with_events_of_numbers_in_single_precision(double):
     q, v = np.random.default_rng(1).normal(size=(2, 3, 2))
 
     def motion(dtype):
         reset = rd.Event(0.0123, events.jump(v=lambda state: dtype(0.5 * state.v)))
         return rd.rollout(
-            robot, lambda t, q, v: dtype(-0.3 * v), dtype(q), dtype(v), duration=0.05,
+            double, lambda t, q, v: dtype(-0.3 * v), dtype(q), dtype(v), duration=0.05,
             limits="ignore", events=[reset],
         )  # fmt: skip
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import ShapeError, UnknownNameError
 
 animation = pytest.importorskip("matplotlib.animation")
 image = pytest.importorskip("PIL.Image")
@@ -66,12 +65,11 @@ def test_arrows_have_one_scale_over_the_motion(run, frames, tmp_path):
     np.testing.assert_allclose(np.divide(lengths, largest), lengths[0] / largest[0], rtol=1e-3)
 
 
-def test_a_motion_with_another_robot_is_drawn_in_phases(tmp_path, frames):
-    heavy = rd.load("double_pendulum")
+def test_a_motion_with_another_robot_is_drawn_in_phases(double, tmp_path, frames):
     from robodyn.simulation import events
 
-    at = rd.Event(lambda t, q, v: t - 0.1, events.become(heavy.with_(locked={"elbow": 0.0})))
-    run = rd.simulate(heavy, q0=[1.0, 0.0], duration=0.2, events=[at])
+    at = rd.Event(lambda t, q, v: t - 0.1, events.become(double.with_(locked={"elbow": 0.0})))
+    run = rd.simulate(double, q0=[1.0, 0.0], duration=0.2, events=[at])
     assert run.phases
     run.animate(tmp_path / "run.gif", fps=20.0)
     assert len(frames) == 5
@@ -79,19 +77,19 @@ def test_a_motion_with_another_robot_is_drawn_in_phases(tmp_path, frames):
 
 def test_what_cannot_be_drawn(run, tmp_path, monkeypatch):
     for name in ("run.png", "run", "run.gi"):
-        with pytest.raises(ShapeError, match=r"\.gif, \.webp, \.mp4"):
+        with pytest.raises(rd.ShapeError, match=r"\.gif, \.webp, \.mp4"):
             run.animate(tmp_path / name)
     monkeypatch.setattr(animation.FFMpegWriter, "isAvailable", classmethod(lambda cls: False))
-    with pytest.raises(ShapeError, match="ffmpeg is not there"):
+    with pytest.raises(rd.ShapeError, match="ffmpeg is not there"):
         run.animate(tmp_path / "run.mp4")
-    with pytest.raises(UnknownNameError, match="cupler"):
+    with pytest.raises(rd.UnknownNameError, match="cupler"):
         run.animate(tmp_path / "run.gif", trace=["cupler"])
-    with pytest.raises(ShapeError, match="1 samples"):
+    with pytest.raises(rd.ShapeError, match="1 samples"):
         run[5].animate(tmp_path / "run.gif")
     for options in ({"speed": 0.0}, {"fps": -1.0}):
-        with pytest.raises(ShapeError, match="expected a positive number"):
+        with pytest.raises(rd.ShapeError, match="expected a positive number"):
             run.animate(tmp_path / "run.gif", **options)
     many = rd.rollout(run.robot, None, np.tile(run.q[0], (2, 1)), np.zeros((2, 3)), duration=0.01)
-    with pytest.raises(ShapeError, match="several motions"):
+    with pytest.raises(rd.ShapeError, match="several motions"):
         many.animate(tmp_path / "run.gif")
     assert not [*tmp_path.iterdir()]

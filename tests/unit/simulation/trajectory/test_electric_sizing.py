@@ -7,7 +7,6 @@ import pytest
 from scipy.linalg import expm
 
 import robodyn as rd
-from robodyn.errors import ActuationError
 
 RATIO, CONSTANT, RESISTANCE, INDUCTANCE = 40.0, 0.08, 0.5, 2e-3
 WINDING = rd.Winding((1.5, 4.0), (20.0, 700.0), 155.0)
@@ -139,5 +138,5 @@ def test_surroundings_that_are_too_warm():
 
 
 def test_a_voltage_needs_a_resistance():
-    with pytest.raises(ActuationError, match="resistance=0"):
+    with pytest.raises(rd.ActuationError, match="resistance=0"):
         rd.Motor(0.1, 0.0, voltage=24.0)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.panels import panel
 
@@ -65,7 +64,7 @@ def test_columns_of_a_table(run, tmp_path, monkeypatch):
         np.testing.assert_allclose(x, run.measurements[name], rtol=1e-12, atol=1e-12)
     alone = dataclasses.replace(run, robot=None)
     alone.save(tmp_path / "alone.csv")
-    with pytest.raises(SettingsError, match="does not know what moved"):
+    with pytest.raises(rd.SettingsError, match="does not know what moved"):
         _ = alone.measurements
 
 
@@ -92,5 +91,5 @@ def test_a_panel_of_a_sensor(run):
     shown = panel(run, "sensor: imu")
     assert shown.names == ("fx", "fy", "fz", "wx", "wy", "wz")
     np.testing.assert_allclose(shown.values, run.measurements["imu"])
-    with pytest.raises(UnknownNameError, match="did you mean 'sensor: imu'"):
+    with pytest.raises(rd.UnknownNameError, match="did you mean 'sensor: imu'"):
         panel(run, "sensor: imo")

@@ -9,7 +9,6 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 RATIO, TOP = -50.0, 0.9
 T = np.linspace(0.0, 2.0 * np.pi, 2001)
@@ -63,9 +62,8 @@ def test_a_motor_behind_a_spindle_turns(ratio, units, label):
     assert label in [axis.get_ylabel() for axis in axes]
 
 
-def test_motors_behind_joints_of_several_speeds_have_their_names():
+def test_motors_behind_joints_of_several_speeds_have_their_names(delta):
     """The drives of a delta stand at other places among its speeds than among its joints."""
-    delta = bundled("delta")
     table = rd.simulate(delta, duration=0.002, limits="ignore").sizing()
     assert tuple(table) == delta.actuated_joints
     ratios = {name: delta.gear_ratios[delta.joints[name].v].item() for name in table}
@@ -167,14 +165,14 @@ def test_the_table_is_printed_and_read_by_names(robot):
     ]  # fmt: skip
     assert "89 %" in str(sizing) and "60 W" in str(sizing)
     assert "6 kW" in str(motion(robot, 4000.0 * np.sin(T), 3.0 * np.cos(T)).sizing())
-    with pytest.raises(UnknownNameError, match="elbw"):
+    with pytest.raises(rd.UnknownNameError, match="elbw"):
         sizing["elbw"]
     pytest.importorskip("pandas")
     assert sizing.to_pandas().loc["elbow", "peak_speed"] == pytest.approx(150.0)
 
 
 def test_without_a_robot_nothing_is_known(robot):
-    with pytest.raises(SettingsError, match="give it a robot"):
+    with pytest.raises(rd.SettingsError, match="give it a robot"):
         dataclasses.replace(motion(robot, T, T), robot=None).sizing()
 
 
@@ -219,5 +217,5 @@ def test_motors_side_by_side(robot, tmp_path):
         "shoulder",
         "elbow",
     ]
-    with pytest.raises(ShapeError, match="axes: 1 given, expected 2"):
+    with pytest.raises(rd.ShapeError, match="axes: 1 given, expected 2"):
         run.sizing().plot(axes=Figure().subplots())

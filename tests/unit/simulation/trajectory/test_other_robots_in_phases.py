@@ -7,7 +7,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.errors import LimitWarning, SettingsError
+from robodyn.errors import LimitWarning
 
 TIP = {"tip": ("lower", (0.0, 0.0, -1.0))}
 NAMES = ("one", "two")
@@ -53,7 +53,7 @@ def test_torques_stand_under_the_motor_that_gives_them(first, then):
             np.testing.assert_array_equal(found, own)
         else:
             assert np.isnan(found).all()
-    with pytest.raises(SettingsError, match=r"have changed the motors.*phases"):
+    with pytest.raises(rd.SettingsError, match=r"have changed the motors.*phases"):
         run.sizing()
     assert [*after.sizing()] == [*then.actuated_joints]
 
@@ -67,12 +67,11 @@ def test_limits_are_those_of_each_phase():
     assert not moved(DRIVE, PIN, "enforce").limit_violations
 
 
-def test_a_limit_that_is_left_in_several_phases_is_told_once():
-    robot = rd.load("puma560")
-    heavy = robot.with_(payload={"link6": rd.Inertia(1.0)})
+def test_a_limit_that_is_left_in_several_phases_is_told_once(puma):
+    heavy = puma.with_(payload={"link6": rd.Inertia(1.0)})
     start = {"v0": [10.0, 0, 0, 0, 0, 0], "duration": 0.02, "limits": "ignore"}
     change = rd.Event(0.01, events.become(heavy))
-    run, plain = (rd.simulate(robot, events=x, **start) for x in ([change], []))
+    run, plain = (rd.simulate(puma, events=x, **start) for x in ([change], []))
     told, expected = (
         [(x.joint, x.limit, x.bound, x.start) for x in motion.limit_violations if x.bound > 0.0]
         for motion in (run, plain)

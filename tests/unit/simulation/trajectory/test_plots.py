@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import MissingExtraError, SettingsError, ShapeError, UnknownNameError
 from robodyn.pictures.curves import SINGLE, Panel, draw
 
 pytest.importorskip("matplotlib")
@@ -120,10 +119,9 @@ def test_elastic_energy_is_shown_where_there_are_springs(drawn):
     assert "elastic" in curves(drawn(run, "energy")["energy [J]"])
 
 
-def test_many_motions_in_one_panel(drawn):
-    robot = rd.load("double_pendulum")
+def test_many_motions_in_one_panel(double, drawn):
     q0, v0 = np.random.default_rng(1).normal(size=(2, 3, 2))
-    run = rd.rollout(robot, None, q0, v0, duration=0.05, limits="ignore")
+    run = rd.rollout(double, None, q0, v0, duration=0.05, limits="ignore")
     axis = drawn(run, "velocities")["velocity [rad/s]"]
     assert len([line for line in axis.get_lines() if line.get_linestyle() == "-"]) == 6
     assert len(axis.get_legend().get_texts()) == 2
@@ -134,14 +132,13 @@ def test_motions_of_unknown_robots(drawn, run):
     bare = dataclasses.replace(run, robot=None)
     axes = drawn(bare)
     assert "shoulder" in curves(axes["position [rad, m]"])
-    with pytest.raises(SettingsError, match="robot"):
+    with pytest.raises(rd.SettingsError, match="robot"):
         drawn(bare, "wrench of elbow")
 
 
-def test_more_motions_are_a_median_in_a_band(drawn):
-    robot = rd.load("double_pendulum")
+def test_more_motions_are_a_median_in_a_band(double, drawn):
     q0, v0 = np.random.default_rng(1).normal(size=(2, SINGLE + 3, 2))
-    run = rd.rollout(robot, None, q0, v0, duration=0.05, limits="ignore")
+    run = rd.rollout(double, None, q0, v0, duration=0.05, limits="ignore")
     axis = drawn(run, "velocities")["velocity [rad/s]"]
     assert len(curves(axis)) == len(axis.collections) == 2
     np.testing.assert_allclose(
@@ -163,7 +160,7 @@ def test_a_joint_has_one_colour_and_axes_can_be_given(run):
     positions, torques = (curves(axis) for axis in axes[:2])
     for name in torques:
         assert torques[name].get_color() == positions[name].get_color()
-    with pytest.raises(ShapeError, match="axes: 2 given, expected 1"):
+    with pytest.raises(rd.ShapeError, match="axes: 2 given, expected 1"):
         run.plot(panels=["energy"], axes=axes[:2])
 
 
@@ -177,10 +174,11 @@ def test_joints_of_several_units_have_colours_of_their_own_in_one_panel(drawn):
 
 def test_limits_that_are_not_known():
     run = rd.simulate(rd.load("double_pendulum"), duration=0.05)
-    with pytest.raises(SettingsError, match="leave 'torque utilisation' out"):
+    with pytest.raises(rd.SettingsError, match="leave 'torque utilisation' out"):
         run.plot(panels=["torque utilisation"])
 
 
+@pytest.mark.slow
 def test_pictures_of_sweeps(tmp_path):
     table = rd.sweep(_study, {"gain": [1.0, 2.0, 3.0], "mass": [*range(9)]})
     figure = table.plot(path=tmp_path / "map.png")
@@ -189,11 +187,11 @@ def test_pictures_of_sweeps(tmp_path):
     (axis,) = figure.axes
     np.testing.assert_allclose(axis.get_lines()[1].get_ydata(), [1.0, 2.0, 3.0])
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("gain", "peak")
-    with pytest.raises(UnknownNameError, match="peek"):
+    with pytest.raises(rd.UnknownNameError, match="peek"):
         table.plot("peek")
-    with pytest.raises(ShapeError, match="not one number a row"):
+    with pytest.raises(rd.ShapeError, match="not one number a row"):
         table.plot("path")
-    with pytest.raises(ShapeError, match="a sweep over 0 arguments"):
+    with pytest.raises(rd.ShapeError, match="a sweep over 0 arguments"):
         table.isel(gain=0, mass=0).plot()
 
 
@@ -223,27 +221,27 @@ def test_a_picture_in_a_file_leaves_no_window(tmp_path, run):
 
 
 def test_panels_that_are_not_there(tmp_path, run):
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(rd.UnknownNameError) as caught:
         run.plot(tmp_path / "x.png", panels=["posititons"])
     assert caught.value.suggestions[0] == "positions"
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(rd.UnknownNameError) as caught:
         run.plot(tmp_path / "x.png", panels=["wrench of elbw"])
     assert "elbow" in caught.value.suggestions
-    with pytest.raises(UnknownNameError, match="no panel 3"):
+    with pytest.raises(rd.UnknownNameError, match="no panel 3"):
         run.plot(tmp_path / "x.png", panels=[3])
     for nothing in ([], ()):
-        with pytest.raises(ShapeError, match="nothing to draw"):
+        with pytest.raises(rd.ShapeError, match="nothing to draw"):
             run.plot(tmp_path / "x.png", panels=nothing)
-    with pytest.raises(UnknownNameError, match="no panel"):
+    with pytest.raises(rd.UnknownNameError, match="no panel"):
         run.plot(tmp_path / "x.png", panels=[["torques"]])
-    with pytest.raises(ShapeError, match="there are no samples"):
+    with pytest.raises(rd.ShapeError, match="there are no samples"):
         run[:0].plot(tmp_path / "x.png")
-    with pytest.raises(ShapeError, match="nothing to draw"):
+    with pytest.raises(rd.ShapeError, match="nothing to draw"):
         run[3].plot(tmp_path / "x.png")
     assert not [*tmp_path.iterdir()]
 
 
 def test_without_matplotlib(tmp_path, monkeypatch, run):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"\[plot\]"):
+    with pytest.raises(rd.MissingExtraError, match=r"\[plot\]"):
         run.plot(tmp_path / "x.png")

@@ -15,7 +15,7 @@ from support.motions import heaving
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import FileError, MissingExtraError, MissingFileError, ShapeError
+from robodyn.errors import FileError, MissingFileError
 from robodyn.simulation import EventRecord
 from robodyn.simulation.trajectory.files.validity import check_contents
 
@@ -107,19 +107,18 @@ def test_a_table_of_pandas(robot, run):
 
 def test_without_pandas(monkeypatch, run):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"\[pandas\]"):
+    with pytest.raises(rd.MissingExtraError, match=r"\[pandas\]"):
         run.to_pandas()
 
 
 @pytest.mark.parametrize("ending", ["npz", "csv"])
-def test_the_motion_of_another_robot(tmp_path, run, ending):
+def test_the_motion_of_another_robot(double, tmp_path, run, ending):
     run.save(tmp_path / f"run.{ending}")
-    with pytest.raises(ShapeError, match=r"run\..*'puma560' needs 6 columns"):
+    with pytest.raises(rd.ShapeError, match=r"run\..*'puma560' needs 6 columns"):
         rd.Trajectory.load(tmp_path / f"run.{ending}", rd.load("puma560"))
-    arm = rd.load("double_pendulum")
     text = "shoulder"
-    rd.simulate(arm, duration=0.01).save(tmp_path / f"arm.{ending}")
-    with pytest.raises(ShapeError, match=f"'{text}' where 'pan_tilt' has"):
+    rd.simulate(double, duration=0.01).save(tmp_path / f"arm.{ending}")
+    with pytest.raises(rd.ShapeError, match=f"'{text}' where 'pan_tilt' has"):
         rd.Trajectory.load(tmp_path / f"arm.{ending}", rd.load("pan_tilt"))
 
 
@@ -130,7 +129,7 @@ def test_damaged_files(tmp_path, run, ending):
     parts = [whole[: len(whole) // 2]] if ending == "npz" else []  # half a table is a table
     for damaged in (b"", whole[:5], *parts, b"\xff" + whole[1:]):
         (tmp_path / f"run.{ending}").write_bytes(damaged)
-        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+        with pytest.raises(rd.ShapeError, match="not a trajectory, or is damaged"):
             rd.Trajectory.load(tmp_path / f"run.{ending}")
 
 
@@ -139,7 +138,7 @@ def test_a_damaged_number_in_an_archive(tmp_path, run):
     whole = bytearray((tmp_path / "run.npz").read_bytes())
     whole[len(whole) // 3] ^= 0xFF
     (tmp_path / "run.npz").write_bytes(whole)
-    with pytest.raises(ShapeError, match="damaged"):
+    with pytest.raises(rd.ShapeError, match="damaged"):
         rd.Trajectory.load(tmp_path / "run.npz")
 
 
@@ -150,7 +149,7 @@ def test_arrays_that_do_not_belong_together(tmp_path, run, name):
         arrays = {**held}
     for wrong in (arrays[name][:-1], arrays[name][..., None]):
         np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
-        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+        with pytest.raises(rd.ShapeError, match="not a trajectory, or is damaged"):
             rd.Trajectory.load(tmp_path / "wrong.npz")
 
 
@@ -161,19 +160,19 @@ def test_foreign_files(tmp_path, run):
     (tmp_path / "ragged.csv").write_text("t [s],q:a\n1,2\n3\n")
     (tmp_path / "folder").mkdir()
     for name in ("other.npz", "wide.npz", "other.csv", "ragged.csv", "folder"):
-        with pytest.raises(ShapeError, match="not a trajectory"):
+        with pytest.raises(rd.ShapeError, match="not a trajectory"):
             rd.Trajectory.load(tmp_path / name)
     (tmp_path / "run.txt").write_text("")
-    with pytest.raises(ShapeError, match=r"expected \.npz, \.csv, \.mcap"):
+    with pytest.raises(rd.ShapeError, match=r"expected \.npz, \.csv, \.mcap"):
         rd.Trajectory.load(tmp_path / "run.txt")
     with pytest.raises(MissingFileError, match=r"absent\.npz"):
         rd.Trajectory.load(tmp_path / "absent.npz")
     (tmp_path / "folder.npz").mkdir()
-    with pytest.raises((FileError, ShapeError)):
+    with pytest.raises((FileError, rd.ShapeError)):
         rd.Trajectory.load(tmp_path / "folder.npz")
-    with pytest.raises(ShapeError, match="path is int"):
+    with pytest.raises(rd.ShapeError, match="path is int"):
         rd.Trajectory.load(3)
-    with pytest.raises(ShapeError, match="robot is str"):
+    with pytest.raises(rd.ShapeError, match="robot is str"):
         rd.Trajectory.load(tmp_path / "other.npz", "arm7")
 
 
@@ -215,7 +214,7 @@ def with_number(number, place):
 ])  # fmt: skip
 def test_what_no_motion_can_be_is_refused(tmp_path, run, field, change, words):
     path = saved_with(tmp_path / "run.npz", run, **{field: change})
-    with pytest.raises(ShapeError, match=rf"run.npz .*{words}"):
+    with pytest.raises(rd.ShapeError, match=rf"run.npz .*{words}"):
         rd.Trajectory.load(path)
 
 
@@ -226,7 +225,7 @@ def test_an_archive_that_is_larger_than_its_file_is_not_read(tmp_path, run):
     bomb = tmp_path / "bomb.npz"
     np.savez_compressed(bomb, **{**arrays, "energy": np.zeros(10**7)})
     tracemalloc.start()
-    with pytest.raises(ShapeError, match=r"bomb.npz .* are not compressed"):
+    with pytest.raises(rd.ShapeError, match=r"bomb.npz .* are not compressed"):
         rd.Trajectory.load(bomb)
     assert tracemalloc.get_traced_memory()[1] < 10**7
     tracemalloc.stop()
@@ -241,7 +240,7 @@ def test_a_header_that_says_more_than_there_is(tmp_path, run):
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(lying, "w") as new:
         for name in old.namelist():
             new.writestr(name, header.getvalue() if name == "energy.npy" else old.read(name))
-    with pytest.raises(ShapeError, match=r"lying.npz .*energy.npy says that it has shape"):
+    with pytest.raises(rd.ShapeError, match=r"lying.npz .*energy.npy says that it has shape"):
         rd.Trajectory.load(lying)
 
 
@@ -259,11 +258,10 @@ def test_files_may_be_read_by_whom_the_umask_lets(tmp_path, run, ending):
     assert [x.name for x in tmp_path.iterdir()] == [path.name]
 
 
-def test_motions_of_a_rollout_may_end_before_the_others(tmp_path):
+def test_motions_of_a_rollout_may_end_before_the_others(double, tmp_path):
     """From there on their states are NaN; in between, a state that is none is refused."""
-    robot = rd.load("double_pendulum")
     q0 = np.zeros((3, 2))
-    run = rd.rollout(robot, None, q0, q0, duration=0.01, step=1e-3)
+    run = rd.rollout(double, None, q0, q0, duration=0.01, step=1e-3)
     fields = {name: getattr(run, name).copy() for name in ("q", "v", "a", "tau")}
     for x in fields.values():
         x[6:, 1] = np.nan
