@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from robodyn.array_types import FloatArray
 from robodyn.description.sensor import DescribedSensor, Frame
 from robodyn.equations.sensors.kinds import KINDS
 from robodyn.equations.sensors.kinds.common.kind import Form
+from robodyn.errors import RobodynError, ShapeError
+from robodyn.model.joint_info import part_names
 from robodyn.robot import Robot
 
 #: Seconds and nanoseconds.
@@ -191,3 +193,52 @@ def _link(robot: Robot, link: str) -> str:
     if link == "world" and link not in robot.link_names and robot.base == "fixed":
         return robot.link_names[0]
     return link
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of joints in messages, and their indices in q and v.
+
+    names: Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
+    q, v: Index of the coordinate and of the speed of each name.
+    poses: Floating and spherical joints: their coordinates and speeds.
+    """
+
+    names: tuple[str, ...]
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    poses: Mapping[str, tuple[slice, slice]]
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> Columns:
+        """All joints of a robot's tree that do not mimic others."""
+        names: list[str] = []
+        q: list[int] = []
+        v: list[int] = []
+        poses = {}
+        for name in robot.joint_names:
+            joint = robot.joints[name]
+            if joint.kind.coordinates.quaternion:
+                poses[name] = (joint.q, joint.v)
+                continue
+            width = joint.v.stop - joint.v.start
+            names += part_names(name, width, robot.joints)
+            q += range(joint.q.start, joint.q.stop)
+            v += range(joint.v.start, joint.v.stop)
+        return cls(tuple(names), tuple(q), tuple(v), poses)
+
+    @classmethod
+    def named(cls, robot: Robot | None, joint_names: Sequence[str], nq: int, nv: int) -> Columns:
+        """Those of the robot that moved; or of the names, if each speed has one coordinate."""
+        if robot is not None:
+            return cls.of_robot(robot)
+        if nq != nv:
+            raise ShapeError(
+                f"q has {nq} columns and v {nv}: which joint they belong to is known only with "
+                "trajectory.robot",
+                name="q",
+                given=(nq, nv),
+            )
+        if len(joint_names) != nv or len({*joint_names}) != nv:
+            raise RobodynError(f"{nv} different joint names are needed, not {list(joint_names)}")
+        return cls(tuple(joint_names), tuple(range(nv)), tuple(range(nv)), {})

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import Columns
 from robodyn.bags.files import open_bag
-from robodyn.bags.messages import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
+from robodyn.bags.messages import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT, Columns
 from robodyn.caller import warn
 from robodyn.errors import AssemblyError, BagError, UnknownNameError
 from robodyn.files import as_path

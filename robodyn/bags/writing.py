@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.bags.columns import Columns
 from robodyn.bags.files import new_bag
 from robodyn.bags.messages import (
     JOINT_STATE,
@@ -33,6 +32,7 @@ from robodyn.bags.messages import (
     NUMBERS,
     SENSOR_MESSAGES,
     TEXT,
+    Columns,
     form_of,
     topic_name,
 )

@@ -355,7 +355,7 @@ class StateSpace:
         >>> model = robot.linearize([0.0, 0.0], [0.0, 0.0], None, outputs=["elbow"])
         >>> figure = model.plot_bode(axes=Figure().subplots(2))
         """
-        from robodyn.pictures.frequency import draw_bode
+        from robodyn.pictures.pole_map import draw_bode
 
         w = frequencies(self._rates(self.poles), self.dt)
         curves = self._curves(self.frequency_response(w))
@@ -382,7 +382,7 @@ class StateSpace:
         MissingExtraError, ShapeError, MissingFileError, FileError
             As `plot_bode`, and where no input is an output.
         """
-        from robodyn.pictures.frequency import draw_nyquist
+        from robodyn.pictures.pole_map import draw_nyquist
 
         loops = [self.broken_at(x) for x in self.inputs if x in self.outputs]
         if not loops:

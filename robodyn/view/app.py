@@ -22,8 +22,8 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.view.capture import Exports, PicturesPanel
 from robodyn.view.drawing.arrows import KINDS
-from robodyn.view.drawing.camera import Camera
 from robodyn.view.drawing.robot import Drawing
+from robodyn.view.drawing.scene import Camera
 from robodyn.view.pages import Pages
 from robodyn.view.panels.drawn import ForcesPanel, Legend, PartsPanel
 from robodyn.view.panels.playback import PlaybackPanel

@@ -16,7 +16,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import MissingExtraError, RobodynError, SettingsError, ShapeError
 from robodyn.files import as_path, replacing
-from robodyn.view.drawing.camera import WINDOW, camera_of
+from robodyn.view.drawing.scene import WINDOW, camera_of
 from robodyn.view.pages import Pages, page_without_window
 
 #: Longest time to wait for an image of a page [s].

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import RobodynError
-from robodyn.view.drawing.camera import Camera, camera_of
+from robodyn.view.drawing.scene import Camera, camera_of
 
 #: Time [s] between updates of what depends on a moving camera.
 SETTLED = 0.25

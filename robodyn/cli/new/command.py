@@ -12,7 +12,7 @@ from robodyn.cli.options.output import print_json
 from robodyn.cli.options.robot import add_robot_options, robot_options, robots_and_files
 from robodyn.cli.options.values import FOLDER, add
 from robodyn.errors import RobodynError
-from robodyn.exporting.folder import new_folder, write_folder
+from robodyn.exporting.export import new_folder, write_folder
 from robodyn.installation import install_command
 
 __all__ = ["add_options", "run"]

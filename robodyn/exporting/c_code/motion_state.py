@@ -1,4 +1,4 @@
-"""A motion in C: its state, how it begins, and a step of it."""
+"""A motion or a controller in C: its state, how it begins, and a step or sample of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from robodyn.codegen.text.assignments import literal
 from robodyn.exporting.c_code.signature import CFunction, CNames, Parameter, called, parameters
 from robodyn.exporting.c_code.statements import checks
-from robodyn.exporting.unit.procedure import Call, Procedure, Routine
-from robodyn.exporting.unit.unit import Step
+from robodyn.exporting.unit.unit import Call, Control, Procedure, Routine, Step
 from robodyn.tolerances import LOOP_APART, LOOP_OPEN, SINGLE_PRECISION_CLOSURE
 
 #: Parameters of a controller that a state knows.
@@ -150,3 +149,69 @@ def _breakdown_gap(dtype: str) -> float:
 def fill(array: str, value: str, size: int) -> tuple[str, ...]:
     """Statements that set all numbers of an array."""
     return (f"for (int i = 0; i < {size}; i++) {{", f"    {array}[i] = {value};", "}")[: 3 * size]
+
+
+#: Parameters of a controller that its state knows.
+GIVEN_TO_CONTROLLER = ("t", "applied", "state", "tau")
+
+
+def controller_state(own: Control, names: CNames) -> Iterator[str]:
+    """The type of the state."""
+    dtype = names.unit.dtype
+    yield from (
+        "/* A controller between two samples. Copies of it are controllers of their own. */",
+        "typedef struct {",
+        "    unsigned long long samples; /* since it began */",
+        f"    {dtype} tau[{names.macro}_NV]; /* forces that act until the next sample [N m, N] */",
+        f"    {dtype} memory[{own.memory}]; /* what the controller remembers */",
+        f"}} {names.own('controller')};",
+    )
+
+
+def controller_functions(own: Control, names: CNames) -> tuple[CFunction, CFunction]:
+    """The functions that begin, and that take a sample."""
+    dtype, nv = names.unit.dtype, names.unit.robot.nv
+    pointer, given = f"{names.own('controller')} *controller", given_of(own)
+    begin = [
+        "controller->samples = 0;",
+        *fill("controller->tau", literal(0.0, dtype), nv),
+        *fill("controller->memory", literal(0.0, dtype), own.memory),
+    ]
+    return CFunction(
+        "void", names.own("controller_begin"), (pointer,), begin, "Begin at time zero."
+    ), CFunction(
+        names.own("result"),
+        names.own("controller_step"),
+        (pointer, *(x.declared(dtype) for x in given)),
+        _sample(own, names),
+        f"A sample, {own.h:g} s after the one before: controller->tau are the forces from now on.",
+        [
+            *(x.description for x in given),
+            "Set controller->tau where others act in their place.",
+            "Where a result is infinite or no number, all stays as it was.",
+        ],
+    )
+
+
+def given_of(own: Control) -> list[Parameter]:
+    """What a sample is given: readings of sensors, or positions and speeds, and references."""
+    return [
+        x for x in parameters(own.update) if not (x.is_output or x.port.name in GIVEN_TO_CONTROLLER)
+    ]
+
+
+def _sample(own: Control, names: CNames) -> Iterator[str]:
+    dtype = names.unit.dtype
+    arrays = {"tau": names.unit.robot.nv, "memory": own.memory}
+    known = {"t": "t", "applied": "controller->tau", "state": "controller->memory"}
+    yield f"const {dtype} t = ({dtype})controller->samples * {literal(own.h, dtype)};"
+    yield from (f"{dtype} {name}[{size}];" for name, size in arrays.items())
+    calls = [
+        called(names, x, known, {"state": "memory", "tau": "tau"}) for x in (own.first, own.update)
+    ]
+    yield "(void)t;"
+    yield from first_or_later(calls, "controller->samples", False)
+    yield from checks(arrays.items(), 0, 0.0, names)
+    for name, size in arrays.items():
+        yield from fill(f"controller->{name}", f"{name}[i]", size)
+    yield from ("controller->samples++;", f"return {names.macro}_OK;")

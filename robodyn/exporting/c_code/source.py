@@ -1,4 +1,4 @@
-"""The source file of a unit in C, and the functions in it."""
+"""The source file of a unit in C, the functions in it, and what each costs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from robodyn.codegen.text.assignments import argument_names, statements
-from robodyn.exporting.c_code.controller_state import controller_functions
-from robodyn.exporting.c_code.cost import cost
-from robodyn.exporting.c_code.motion_state import motion
+from robodyn.exporting.c_code.motion_state import controller_functions, motion
 from robodyn.exporting.c_code.signature import CFunction, CNames, parameters, without_residual
 from robodyn.exporting.c_code.statements import checks, helpers, procedure_in_c
-from robodyn.exporting.unit.procedure import Routine
+from robodyn.exporting.unit.unit import Routine
+from robodyn.symbolic import ops
+from robodyn.symbolic.graph import Program
 from robodyn.tolerances import LOOP_CLOSED, SINGLE_PRECISION_CLOSURE
 
 
@@ -74,3 +74,33 @@ def assemblies(names: CNames) -> Iterator[CFunction]:
         declared, notes = [x.declared(dtype) for x in given], [x.description for x in given]
         returns, name = names.own("result"), names.of(procedure.name)
         yield CFunction(returns, name, declared, lines, procedure.about, notes)
+
+
+#: Bytes of a number.
+SIZES = {"double": 8, "float": 4}
+
+
+def cost(program: Program, dtype: str) -> str:
+    """A line about a function: its operations, and how much of the stack its numbers take."""
+    counted = [f"{n} {kind}" for kind, n in program.operations().items() if n]
+    alive = SIZES[dtype] * most_alive(program)
+    return f"{', '.join(counted) or 'no operations'}; about {alive} bytes of stack"
+
+
+def most_alive(program: Program) -> int:
+    """The most numbers that are needed later, between two operations in the order of the code."""
+    graph, last = program.graph, dict[int, int]()
+    unnamed = ops.CONST, ops.LESS, ops.LESS_EQUAL, ops.SIDES
+    nodes = [x for x in program.live() if graph.op[x] not in unnamed]
+    for k, node in enumerate(nodes):
+        for edge in graph.operands(node):
+            last[edge >> 1] = k
+    for edge in program.results:
+        last[edge >> 1] = len(nodes)
+    ends = [0] * (len(nodes) + 1)
+    alive = most = 0
+    for k, node in enumerate(nodes):
+        alive += 1 - ends[k]
+        ends[last[node]] += 1
+        most = max(most, alive)
+    return most

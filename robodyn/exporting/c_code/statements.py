@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from robodyn.codegen.text.assignments import literal
 from robodyn.exporting.c_code.signature import CFunction, CNames, parameters
 from robodyn.exporting.templates import template
-from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
 from robodyn.exporting.unit.statements import Syntax, expression_text, lines as statement_lines
+from robodyn.exporting.unit.unit import Call, Expression, Procedure, Value
 
 
 def helpers(names: CNames, loops: bool) -> Iterator[str]:

@@ -12,12 +12,10 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.text.assignments import literal
 from robodyn.errors import RobodynError, SimulationError
-from robodyn.exporting.c_code.controller_state import given_of
-from robodyn.exporting.c_code.motion_state import signals
+from robodyn.exporting.c_code.motion_state import given_of, signals
 from robodyn.exporting.c_code.signature import CNames, comment, parameters
 from robodyn.exporting.templates import template
-from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Control, Step, Unit
+from robodyn.exporting.unit.unit import Control, Routine, Step, Unit
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.symbolic import ops

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from robodyn.exporting.c_code.motion_state import first_or_later
 from robodyn.exporting.c_code.signature import CNames, called, parameters
-from robodyn.exporting.fmi.parts import Parts
-from robodyn.exporting.fmi.variables import Variable
+from robodyn.exporting.fmi.variables import Parts, Variable
 from robodyn.exporting.templates import template
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.exporting.c_code.cpp_header import cpp_header
+from robodyn.exporting.c_code.header import cpp_header
 from robodyn.exporting.c_code.signature import CNames
 from robodyn.exporting.targets import c
 from robodyn.exporting.unit.unit import Unit

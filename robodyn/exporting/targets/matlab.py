@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.matlab import RESERVED, matlab_checks, matlab_head, matlab_source
 from robodyn.errors import SettingsError
-from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
 from robodyn.exporting.unit.statements import Syntax, lines, local_names, whole_arrays
-from robodyn.exporting.unit.unit import Unit, legal_names
+from robodyn.exporting.unit.unit import Call, Expression, Procedure, Unit, Value, legal_names
 
 #: Letters of a name that MATLAB reads (namelengthmax).
 LONGEST = 63

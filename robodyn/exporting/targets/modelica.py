@@ -8,8 +8,7 @@ from typing import Any
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.modelica import REAL_SQRT, RESERVED, modelica_function
 from robodyn.errors import SettingsError
-from robodyn.exporting.unit.procedure import Routine
-from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
+from robodyn.exporting.unit.unit import Routine, Unit, legal_name, legal_names
 from robodyn.symbolic.graph import Port
 from robodyn.version import __version__
 

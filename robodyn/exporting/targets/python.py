@@ -7,9 +7,16 @@ from collections.abc import Mapping
 
 from robodyn.codegen.text.assignments import plain
 from robodyn.codegen.text.python import RESERVED, python_function, python_head, python_prologue
-from robodyn.exporting.unit.procedure import Call, Expression, Procedure, Value
 from robodyn.exporting.unit.statements import Syntax, lines, local_names, whole_arrays
-from robodyn.exporting.unit.unit import Unit, legal_name, legal_names
+from robodyn.exporting.unit.unit import (
+    Call,
+    Expression,
+    Procedure,
+    Unit,
+    Value,
+    legal_name,
+    legal_names,
+)
 from robodyn.version import __version__
 
 #: Modules that would be hidden by one of ours.

@@ -14,8 +14,7 @@ from robodyn.codegen import Function
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SettingsError, ShapeError, SingularWarning, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
-from robodyn.exporting.unit.procedure import Procedure, Routine
-from robodyn.exporting.unit.unit import Control, Step, Unit
+from robodyn.exporting.unit.unit import Control, Procedure, Routine, Step, Unit
 from robodyn.literals import IntegratorName, Precision
 from robodyn.robot import Robot
 from robodyn.simulation.control.closed_loop import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from robodyn.exporting.unit.procedure import (
+from robodyn.exporting.unit.unit import (
     Assign,
     Call,
     Expression,

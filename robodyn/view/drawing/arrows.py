@@ -11,8 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.literals import ArrowKind
 from robodyn.robot import Robot
-from robodyn.view.drawing.camera import Camera
-from robodyn.view.drawing.scene import FORCE, MOMENT, TORQUE, Rgb, in_light, marks_of
+from robodyn.view.drawing.scene import FORCE, MOMENT, TORQUE, Camera, Rgb, in_light, marks_of
 
 
 @dataclass(frozen=True, eq=False)

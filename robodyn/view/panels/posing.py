@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
-from robodyn.view.drawing.gaps import gap_text, open_gaps
+from robodyn.view.drawing.robot import gap_text, open_gaps
 
 #: Range of a slider without limits to either side [rad], rounded to the digits that it shows.
 HALF_TURN = 3.1416

@@ -8,9 +8,8 @@ from support.bundled import bundled
 
 import robodyn as rd
 from robodyn.view.drawing.arrows import ANCHORS, Arrow, arrows, forces, placed, scale
-from robodyn.view.drawing.camera import Camera, looking_at
-from robodyn.view.drawing.gaps import gap_text, is_closed, open_gaps
-from robodyn.view.drawing.scene import LinkPlaces
+from robodyn.view.drawing.robot import gap_text, is_closed, open_gaps
+from robodyn.view.drawing.scene import Camera, LinkPlaces, looking_at
 from robodyn.view.panels.drawn import legend_rows, reference_length
 
 
