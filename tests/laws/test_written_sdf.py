@@ -104,6 +104,30 @@ def test_a_link_without_mass_is_a_frame_of_the_link_that_is_fixed_to_it(tmp_path
     check_read_back(robot, path)
 
 
+AWAY = """
+<sdf version="1.11"><model name="turnstile">
+<link name="post"/>
+<link name="arm"><pose>0.3 0 1 0 0 0.5</pose></link>
+<link name="box"><pose>0.3 1 1 0 0.2 0</pose></link>
+<joint name="hinge" type="revolute"><pose>-0.3 0.1 0 0.4 0 0</pose><parent>post</parent>
+  <child>arm</child><axis><xyz>0 0 1</xyz></axis></joint>
+<joint name="ball" type="ball"><pose>0 -0.2 0 0 0 0.3</pose><parent>hinge</parent>
+  <child>box</child></joint>
+</model></sdf>
+"""
+
+
+def test_joints_away_from_the_frames_of_their_links_keep_their_names(tmp_path):
+    """The frame of a joint is a link of the same name here, and in SDF it has that name anyhow."""
+    robot = loaded(AWAY)
+    conversion = rd.convert(robot, tmp_path / "robot.sdf")
+    assert not any("is called" in line for line in conversion.lost)
+    again = loaded(conversion.path)
+    assert again.joint_names == robot.joint_names == ("hinge", "ball")
+    assert {*again.link_names} == {*robot.link_names, "world"}
+    check_read_back(robot, conversion.path)
+
+
 def test_a_posture_that_is_not_zero(tmp_path):
     """Positions of joints count from the posture that is drawn, limits and springs with them."""
     robot = rd.load("five_bar", near={"left_drive": 0.5, "right_drive": -0.2})

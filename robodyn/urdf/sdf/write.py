@@ -99,12 +99,16 @@ def sdf_text(robot: DrawnRobot) -> Written:
     tiny = [x.name for x in mechanism.links if x.name in moved and not has_mass(x)]
     if tiny:
         lost.append(f"links without mass ({some_of(tiny)}) have {LEAST_MASS:g} kg and kg m^2")
-    writer = _Joints(model, robot)
+    # the frame of a joint is called as the joint, wherever it stands on a link
+    own = {x.name for x in mechanism.joints if x.child == x.name} & frames.keys()
+    own = {name for name in own if frames[name].parent == name}
+    writer = _Joints(model, robot, {name: frames[name] for name in own}, [*frames.values()])
     if not robot.floating and robot.base != WORLD:
         name = writer.free_name("world_fixed")
         _add_joint(model, name, WORDS[fixed.KIND.name], WORLD, robot.base)
     for name, joint in frames.items():
-        _add_frame(model, name, joint)
+        if name not in own:
+            _add_frame(model, name, joint)
     for mover in mechanism.movers:
         if mover not in frames.values() and mover.kind != floating.KIND.name:
             writer.add(mover)
@@ -116,16 +120,24 @@ def sdf_text(robot: DrawnRobot) -> Written:
 
 
 class _Joints:
-    """Joints that are written, and loops, which are joints like all others."""
+    """Joints that are written, and loops, which are joints like all others.
 
-    def __init__(self, model: Any, robot: DrawnRobot) -> None:
+    own: Joints that fix links to the frames of joints of the same names.
+    unwritten: Joints that fix frames.
+    """
+
+    def __init__(
+        self, model: Any, robot: DrawnRobot, own: dict[str, Joint], unwritten: list[Joint]
+    ) -> None:
         self.lost: list[str] = []
         self._model, self._robot, mechanism = model, robot, robot.mechanism
+        self._own = own
         self._actuators = dict(mechanism.actuators)
         links = {link.name for link in mechanism.links}
         self._taken = {WORLD, *links, *(mover.name for mover in mechanism.movers)}
         self._names = {mover.name: mover.name for mover in mechanism.movers}
-        for wanted in sorted({WORLD, *links} & self._names.keys()):
+        taken = {WORLD, *links} - own.keys() - {joint.name for joint in unwritten}
+        for wanted in sorted(taken & self._names.keys()):
             name = self._names[wanted] = self.free_name(wanted)
             self.lost.append(f"joint {wanted!r} is called {name!r}: SDF has a link of its name")
 
@@ -142,9 +154,12 @@ class _Joints:
         if mover.kind == distance.KIND.name:
             self._add_distance(mover, parent, child)
             return
+        child = self._own[child].child if child == mover.name in self._own else child
         joint = _add_joint(self._model, self._names[mover.name], WORDS[mover.kind], parent, child)
         if isinstance(mover, Loop):
             _add_pose(joint, mover.X_successor.matrix)
+        elif mover.name in self._own:
+            _add_pose(joint, inverse_pose(self._own[mover.name].origin.matrix))
         drawn = self._robot.position(mover)
         if np.abs(drawn[: joint_kind(mover.kind).nv]).max(initial=0.0) > SAME_POSITION:
             shown = ", ".join(f"{x:.6g}" for x in drawn)

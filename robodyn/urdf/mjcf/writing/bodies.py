@@ -16,7 +16,7 @@ from robodyn.description.pose import inverse_pose
 from robodyn.description.values import why_impossible
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
-from robodyn.joints import fixed, floating, planar
+from robodyn.joints import fixed, floating, joint_kind, planar, spherical
 from robodyn.tolerances import LEAST_MASS, MUJOCO_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
 from robodyn.urdf.common.drawn import DrawnRobot
@@ -27,6 +27,11 @@ from robodyn.urdf.mjcf.writing.motions import Motion, motions_of
 
 #: Kinds of joints whose speeds along axes of the child are those of slides on the parent.
 TURNED_FRICTION = (planar.KIND.name, floating.KIND.name)
+
+#: Kinds of joints after which no other one moves the same body in MuJoCo, which refuses rotations
+#: after a ball; and the most degrees of freedom of a body there.
+UNFOLLOWED = (fixed.KIND.name, floating.KIND.name, spherical.KIND.name)
+MOST_FREEDOMS = 6
 
 #: Motions that lead to a body, with the frames in which they begin: each in the one before.
 Way = list[tuple[FloatArray, list[Motion]]]
@@ -134,11 +139,15 @@ class WrittenBodies:
             bare = not (self.has_mass(name) or i in carried or name in joined)
             return bare and joint.kind == fixed.KIND.name
 
-        def is_passed(i: int) -> bool:
+        def is_passed(i: int, way: Way) -> bool:
             name, kind = links[i][0], tree.joints[i].joint.kind
             bare = not self.has_mass(name) and name not in joined
-            moved = kind not in (fixed.KIND.name, floating.KIND.name)
-            return bare and moved and len(carried.get(i, ())) == 1 and not is_frame(carried[i][0])
+            if not bare or kind in UNFOLLOWED or len(carried.get(i, ())) != 1:
+                return False
+            freedoms = sum(3 if x.type == "ball" else 1 for _, motions in way for x in motions)
+            following = carried[i][0]
+            more = joint_kind(tree.joints[following].joint.kind).nv
+            return not is_frame(following) and freedoms + more <= MOST_FREEDOMS
 
         base, _ = links.get(-1, (WORLD, None))
         if base != WORLD:
@@ -153,7 +162,7 @@ class WrittenBodies:
             at_world = above is self._document.world and not way and bool((np.eye(4) == X).all())
             way = [*way, (X, self.motions_of(joint.joint, joint.reversed, at_world))]
             name, X_BL = links[i]
-            if is_passed(i):
+            if is_passed(i, way):
                 self._passed.append(name)
                 places[i] = above, way
             elif is_frame(i):
