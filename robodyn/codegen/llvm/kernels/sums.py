@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 from robodyn.symbolic import ops
@@ -48,12 +46,17 @@ class Sum:
     fused: Sums that are one instruction with a product: edge of the product.
     lane: The value.
     needed: Whether anybody needs the value.
+    rest: The part of the sum that has not been taken yet.
+    factors: Of the product that is added last; a value alone is its product with 1.
     """
 
-    __slots__ = ("_at", "_edges", "_graph", "_products", "_start", "needed")
+    __slots__ = ("_at", "_edges", "_graph", "_products", "_start", "factors", "needed", "rest")
+
+    rest: Lane
+    factors: tuple[int, ...]
 
     def __init__(self, graph: Graph, fused: Mapping[int, int], lane: Lane) -> None:
-        self._graph, self._at = graph, 0
+        self._graph = graph
         #: Factors of each product, and whether it is subtracted; edge of the sum up to it.
         self._products: list[tuple[int, int, int]] = []
         self._edges: list[int] = []
@@ -72,21 +75,19 @@ class Sum:
             self._edges.append(lane)
             lane = None if rest is None else as_lane(graph, rest ^ negative)
         self._start = lane
+        self._go_to(0)
 
-    @property
-    def rest(self) -> Lane:
-        """The part of the sum that has not been taken yet."""
-        return self._edges[self._at] if self._at < len(self._edges) else self._start
-
-    def factors(self) -> tuple[int, ...]:
-        """Factors of the product that is added last; a value alone is its product with 1."""
-        rest = self.rest
-        if not isinstance(rest, int):
-            return ()
-        if self._at == len(self._products):
-            return () if self._graph.op[rest >> 1] == ops.CONST else (rest >> 1,)
-        x, y, _ = self._products[self._at]
-        return x, y, rest >> 1
+    def _go_to(self, at: int) -> None:
+        """Let the products from one on be what is left."""
+        self._at = at
+        if at < len(self._edges):
+            x, y, _ = self._products[at]
+            self.rest = rest = self._edges[at]
+            self.factors = x, y, rest >> 1
+            return
+        self.rest = start = self._start
+        alone = isinstance(start, int) and self._graph.op[start >> 1] != ops.CONST
+        self.factors = (start >> 1,) if alone and isinstance(start, int) else ()
 
     def other(self, factor: int) -> int | ConstantLane:
         """The other factor of the product that is added last.
@@ -104,15 +105,22 @@ class Sum:
         """Remove the product that is added last, of which that is a factor."""
         rest = self.rest
         if isinstance(rest, int) and factor == rest >> 1:
-            self._at, self._start = len(self._products), None
+            self._start = None
+            self._go_to(len(self._products))
         else:
-            self._at += 1
+            self._go_to(self._at + 1)
 
 
 def shared_factor(sums: Sequence[Sum]) -> int | None:
     """A factor of what most sums add last, if that are several."""
-    counts = Counter(chain.from_iterable(each.factors() for each in sums))
-    return next((factor for factor, count in counts.most_common(1) if count > 1), None)
+    counts, most, found = dict[int, int](), 1, None
+    for each in sums:
+        for factor in each.factors:
+            counts[factor] = counts.get(factor, 0) + 1
+    for factor, count in counts.items():
+        if count > most:
+            most, found = count, factor
+    return found
 
 
 def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:

@@ -190,7 +190,7 @@ class _Finder:
         while (factor := self._factor(sums)) is not None:
             terms.append((factor, _others(sums, factor)))
             for each in sums:
-                if factor in each.factors():
+                if factor in each.factors:
                     each.take(factor)
         return tuple(each.rest for each in sums), terms[::-1]
 
@@ -199,7 +199,7 @@ class _Finder:
         shared = shared_factor(sums)
         if shared is not None:
             return shared
-        alone = (factor for each in sums for factor in each.factors())
+        alone = (factor for each in sums for factor in each.factors)
         return next((x for x in alone if self._known(_others(sums, x))), None)
 
     def _make(self, lanes: Lanes, start: Lanes, terms: list[tuple[int, bool, Superword]]) -> None:
@@ -214,7 +214,7 @@ class _Finder:
 def _others(sums: Sequence[Sum], factor: int) -> Lanes:
     """The other factor of a product in each lane."""
     return tuple(
-        each.other(factor) if factor in each.factors() else (ZERO if each.needed else None)
+        each.other(factor) if factor in each.factors else (ZERO if each.needed else None)
         for each in sums
     )
 
