@@ -20,6 +20,7 @@ from robodyn.controllers import (
     PointToPoint,
     Sampled,
 )
+from robodyn.errors import ActuationError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
 MOTOR = rd.Motor(CONSTANT, RESISTANCE, inductance=INDUCTANCE, voltage=24.0)
