@@ -15,7 +15,7 @@ from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import state_of
-from ..support.plant import at_motors, motor_mask
+from ..support.plant import at_motors, motor_mask, refuse_voltages
 from ..support.symbols import reference_at
 from ..wrappers import wrapping
 
@@ -72,6 +72,7 @@ class FrictionCompensation:
         check_fields(self)
         object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
         robot = wrapping.robot_of(self)
+        refuse_voltages(robot)
         if not 0.0 <= self.share <= 1.0:
             raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
         object.__setattr__(self, "_motors", motor_mask(robot))

@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 
 from ..support.gains import checked_call, state_of
 from ..support.motor_torques import standing_forces, stands
-from ..support.plant import Base, base_path, by_motors, motor_speeds
+from ..support.plant import Base, base_path, by_motors, motor_speeds, refuse_voltages
 from ..support.symbols import base_at, is_symbolic
 
 
@@ -38,7 +38,8 @@ class GravityCompensation:
     ShapeError
         For a moving base without ``base``, and for ``base`` without a moving base.
     ActuationError
-        When called, if the motors of a closed linkage cannot hold it.
+        If motors are commanded by voltage. When called, if the motors of a closed linkage cannot
+        hold it.
 
     Examples
     --------
@@ -58,6 +59,7 @@ class GravityCompensation:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        refuse_voltages(self.robot)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
 
     @checked_call

@@ -211,9 +211,12 @@ def _model(
     worst = int(np.abs(model.acceleration).argmax()) if model.acceleration.size else 0
     if np.abs(model.acceleration).max(initial=0.0) > REST_ACCELERATION:
         speeds = [name for name in model.states if name.startswith("v:")]
+        held = [x.motor for x in robot.model.setup.gear_springs]
+        wind = f"; elastic gears are wound up in robot.equilibrium(q, hold={held})" if held else ""
         raise ActuationError(
             f"{robot.name!r} does not stay at this posture: {speeds[worst][2:]!r} accelerates with "
-            f"{model.acceleration[worst]:.3g}; take one that its motors can hold, or give tau",
+            f"{model.acceleration[worst]:.3g}; take one that its motors can hold, or give tau"
+            f"{wind}",
             direction=speeds[worst][2:],
         )
     return model

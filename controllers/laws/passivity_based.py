@@ -88,6 +88,7 @@ class PassivityBased:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        plant.refuse_voltages(self.robot)
         _refuse_others(self.robot)
         object.__setattr__(self, "_error", plant.motor_error(self.robot))
         object.__setattr__(self, "_gain", gain("gain", self.gain, self.robot.nv))

@@ -22,7 +22,7 @@ from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 
 from .frames import mobility
-from .plant import at_motors, motor_mask, motor_speeds, speeds_of
+from .plant import at_motors, motor_mask, motor_speeds, refuse_voltages, speeds_of
 from .symbols import at_speeds, dynamics, is_symbolic, times
 
 #: Acceleration from which the inertia of each motor is computed [rad/s^2, m/s^2]. It is so large
@@ -63,8 +63,9 @@ def motor_space(robot: Robot) -> AtState:
     Raises
     ------
     ActuationError
-        If there are no motors, or loops tie them to each other.
+        If there are no motors, loops tie them to each other, or they are commanded by voltage.
     """
+    refuse_voltages(robot)
     motors = motor_speeds(robot)
     if not motors:
         raise ActuationError(f"{robot.name!r} has no motors: there is nothing to control it with")
@@ -156,8 +157,10 @@ def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> Mo
     Raises
     ------
     UnknownNameError, ActuationError
-        If there is no such joint, or the number of their speeds differs from that of motors.
+        If there is no such joint, the number of their speeds differs from that of motors, or these
+        are commanded by voltage.
     """
+    refuse_voltages(robot)
     motors = motor_speeds(robot)
     if controlled is not None and (chosen := speeds_of(robot, controlled)) != motors:
         return _of_others(robot, motors, chosen)

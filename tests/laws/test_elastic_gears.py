@@ -7,6 +7,7 @@ import pytest
 from support.comparison import close_within
 
 import robodyn as rd
+from robodyn.controllers import LQR
 from robodyn.description import Mimic
 
 RATIO, ROTOR, STIFFNESS, DAMPING, WHEEL = 40.0, 3e-4, 800.0, 0.6, 1.5
@@ -251,3 +252,16 @@ def test_encoders_are_at_motors_and_at_joints():
     stiff = robot.with_(actuators={"shoulder": rd.Actuator(60.0, 1e-4)})
     with pytest.raises(rd.TopologyError, match="'shoulder_motor'"):
         stiff.measure(stiff.neutral())
+
+
+def test_an_error_of_a_regulator_says_how_gears_are_wound_up():
+    robot = arm()
+    q = robot.neutral()
+    for name in ("shoulder", "shoulder_motor"):
+        q[robot.joints[name].q] = 0.5
+    with pytest.raises(rd.ActuationError, match=r"equilibrium\(q, hold=\['shoulder_motor'\]\)"):
+        LQR(robot, q)
+    q = robot.equilibrium(q, hold=["shoulder_motor"])
+    law = LQR(robot, q)
+    twist = q[robot.joints["shoulder_motor"].q] - q[robot.joints["shoulder"].q]
+    assert law.holding == pytest.approx(2e3 * twist) and abs(law.holding[0]) > 1.0

@@ -9,6 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import Filtered, JointPD, PointToPoint, RateLimited, Sampled, Saturated
+from robodyn.simulation.motion import record
 
 pytestmark = pytest.mark.filterwarnings("ignore::robodyn.errors.LimitWarning")
 
@@ -244,3 +245,14 @@ def test_the_audit_knows_the_forces_within_steps(arm, law, symbolic, period, del
     assert np.abs(coarse.unexplained).max() / coarse.exchanged > 1e3 * missing
     both = rd.rollout(arm, digital, [Q0] * 2, [V0] * 2, duration=DURATION, step=STEP)
     np.testing.assert_allclose(both.audit.forces, run.audit.forces[:, None] + [0, 0], atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::robodyn.errors.EnergyWarning")
+def test_of_very_many_instants_within_steps_samples_alone_are_kept(arm, law, monkeypatch):
+    digital = Sampled(law, 2e-3, delay=0.7e-3)
+    run = moved(arm, digital)
+    monkeypatch.setattr(record, "NUMBERS_WITHIN_STEPS", 100)
+    fewer = moved(arm, digital)
+    for name in ("t", "q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(fewer, name), getattr(run, name))
+    assert np.abs(fewer.audit.unexplained).max() > 1e3 * np.abs(run.audit.unexplained).max()

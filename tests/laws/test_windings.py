@@ -1,5 +1,7 @@
 """Motors that are commanded by voltage: the current is a speed, and makes the torque."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.linalg import expm, solve_continuous_are, solve_discrete_are
@@ -8,13 +10,17 @@ from support.comparison import close_within
 import robodyn as rd
 from robodyn.controllers import (
     LQR,
+    ComputedTorque,
     ExtendedKalmanFilter,
+    GravityCompensation,
     JointPD,
     KalmanFilter,
     OutputFeedback,
+    PassivityBased,
     PointToPoint,
     Sampled,
 )
+from robodyn.errors import ActuationError
 
 CONSTANT, RESISTANCE, INDUCTANCE, RATIO, ROTOR, WHEEL = 0.05, 0.3, 2e-3, -20.0, 3e-4, 1.5
 MOTOR = rd.Motor(CONSTANT, RESISTANCE, inductance=INDUCTANCE, voltage=24.0)
@@ -276,3 +282,19 @@ def test_encoders_show_the_current_of_a_motor_commanded_by_voltage():
     run = rd.simulate(robot, OutputFeedback(law, found), q0=[0.02, 0.05, 0.0], duration=0.5)
     assert abs(run.v[-1, 2]) > 0.05
     np.testing.assert_allclose(run.controller_state["velocity"][-1], run.v[-1], atol=1e-9)
+
+
+def test_laws_of_torques_refuse_motors_commanded_by_voltage():
+    robot, still = wheel(), PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    for made in (
+        lambda: GravityCompensation(robot),
+        lambda: JointPD(robot, still, 10.0, 1.0),
+        lambda: ComputedTorque(robot, still),
+        lambda: PassivityBased(robot, still, gain=1.0),
+    ):
+        with pytest.raises(ActuationError, match=r"\(axle_winding\).*command='torque'"):
+            made()
+    (drive,) = (x for _, x in robot.mechanism.actuators)
+    torque = robot.with_(actuators={"axle": dataclasses.replace(drive, command="torque")})
+    ComputedTorque(torque, PointToPoint([0.0], [1.0], 1.0))  # as it says
+    LQR(robot, np.zeros(2))

@@ -79,6 +79,8 @@ class CNames:
     def places(self) -> Mapping[str, Place]:
         """Names in C of the places of joints in q and v, and of motors, each once."""
         joints = {x: y for x, y in self.unit.robot.joints.items() if y.v.stop > y.v.start}
+        wound = {x.winding for x in self.unit.robot.model.setup.windings}
+        units = {"q": ", its charge [C]", "v": ", its current [A], and its voltage [V] in tau"}
         found = dict[str, Place]()
         for letter in "qv":
             for name, joint in joints.items():
@@ -86,6 +88,7 @@ class CNames:
                 if at.stop > at.start:
                     last = f"..{at.stop - 1}" if at.stop > at.start + 1 else ""
                     about = f"{letter}[{at.start}{last}]: {name}"
+                    about += units[letter] if name in wound else ""
                     found[self._place(letter, name, found)] = Place(at.start, about)
         for k, name in enumerate(self.unit.robot.actuated_joints):
             found[self._place("motor", name, found)] = Place(k, f"motor of {name}")

@@ -202,7 +202,7 @@ class MotionState:
         between = np.zeros(0)
         if self.times is not self.asked_times:
             between = self.times[~np.isin(self.times, self.asked_times)]
-        self.records.current.between = between
+        self.records.current.end_steps_at(between)
 
     def compiled(self, with_controller: bool, tabled: int | None = None) -> CompiledMotion | None:
         """The motion from here on as machine code; ``None`` if there is none of it.

@@ -30,6 +30,9 @@ from robodyn.simulation.trajectory.trajectory import Trajectory
 #: Number of elements in memory of a record that is written to files.
 NUMBERS_IN_MEMORY = 1 << 20
 
+#: Largest number of elements of states within steps that are kept beside the samples.
+NUMBERS_WITHIN_STEPS = 1 << 24
+
 #: Number of postures from which the rank of the constraints is determined.
 RANK_SAMPLES = 32
 
@@ -50,7 +53,7 @@ class Record:
     dtype: Type of all samples but their times.
     shape: Leading axes of a state.
     between (n,) [s]: Instants, in order, at which steps end because of a controller, which are none
-        of those asked for and no samples of the trajectory; the caller sets it.
+        of those asked for and no samples of the trajectory; see `end_steps_at`.
     events: Events in the order of time; the caller appends to it.
     controller_states: Recorded states of controllers; the caller adds controllers to it.
     Raises ShapeError: For example if the samples do not fit into memory.
@@ -82,9 +85,9 @@ class Record:
         self._whole, self._within = self._every == 1 and to is None, list[IntArray]()
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
+        self._numbers = sum(math.prod(shape) for shape in shapes)
         if self._folder is not None:
-            numbers = sum(math.prod(shape) for shape in shapes)
-            rows = min(rows, max(2, NUMBERS_IN_MEMORY // numbers))
+            rows = min(rows, max(2, NUMBERS_IN_MEMORY // self._numbers))
         #: Samples after which room is made, where one may stand behind them.
         self._most = rows
         rows += self._folder is not None
@@ -101,6 +104,12 @@ class Record:
         #: Samples that are kept; the one behind them may be replaced.
         self._kept = 0
         self._behind = False
+
+    def end_steps_at(self, between: FloatArray) -> None:
+        """Set the instants ``between`` [s]; of very many, states there are not kept."""
+        self.between = between
+        if not self.started:
+            self._whole &= len(between) * self._numbers <= NUMBERS_WITHIN_STEPS
 
     def add(
         self,

@@ -385,3 +385,13 @@ def test_a_header_of_cpp(robot, tmp_path, dtype):
         np.testing.assert_allclose(np.array(line.split(), float), values, rtol=near, atol=near)
     assert no_number == "five_bar: something is infinite or not a number"
     assert opened == "five_bar: the loops are open, or do not close"
+
+
+def test_headers_say_which_numbers_are_currents_and_voltages(tmp_path):
+    motor = rd.Motor(0.05, 0.3, inductance=2e-3)
+    drive = rd.Actuator(20.0, motor=motor, command="voltage")
+    robot = rd.load("double_pendulum", actuators={"elbow": drive})
+    folder = rd.export(robot, "forward_dynamics", "c", tmp_path / "c")
+    header = (folder / "double_pendulum.h").read_text()
+    k = robot.joints["elbow_winding"].v.start
+    assert f"/* v[{k}]: elbow_winding, its current [A], and its voltage [V] in tau */" in header

@@ -42,10 +42,10 @@ class EnergyAudit:
     All arrays have the shape (n, ...) [J]. Work is counted from the first sample on. It is the
     integral of powers between samples, with forces held from sample to sample, and those of driven
     joints from their motion. Its error is of fourth order in the distance of samples. A simulation
-    knows the forces of a digital controller within steps, too; of samples that are several steps
-    apart, or were loaded, they are not known there, and the error is of first order. Of a motion
-    that was loaded, wrenches are known at samples alone, and taken as linear between them: the
-    error of their work is of second order.
+    knows the forces of a digital controller within steps, too, unless there are very many; of
+    samples that are several steps apart, or were loaded, they are not known there, and the error is
+    of first order. Of a motion that was loaded, wrenches are known at samples alone, and taken as
+    linear between them: the error of their work is of second order.
 
     Attributes
     ----------
