@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description.contact import CARRIED
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
-from robodyn.model.changes.contacts import SUFFIX
+from robodyn.model.changes.functions import SUFFIX
 from robodyn.model.losses import refuse_losses
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
