@@ -88,6 +88,11 @@ def _end(robot: Robot, what: str, given: Any) -> End:
         for name, x in by_name(what, given).items():
             q[robot.joints[name].q] = x
         v = np.zeros(robot.nv)
+        base = (
+            robot.joints["floating_base"] if what == "goal" and robot.base == "floating" else None
+        )
+        if base is not None and np.isnan(q[base.q]).all():
+            v[base.v] = np.nan  # which follow from contacts, or from momentum
     else:
         pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
         q, v = given if pair else (given, np.zeros(robot.nv))

@@ -13,6 +13,9 @@ from robodyn.studies.plans.sparse_program import Found, Rows
 from robodyn.studies.plans.transcription import Transcription
 from robodyn.tolerances import PLAN_AGAINST, PLAN_MISSED
 
+#: Begins of names of equations that give way first.
+SOFT = ("constraint", "periodic", "orientation")
+
 ADVICE = "; give more time, wider limits, or another initial motion"
 
 
@@ -20,27 +23,21 @@ def failure(mesh: Transcription, rows: Mapping[str, Rows], end: Found) -> PlanEr
     """The error for a search that has ended without success.
 
     The goal and constraints of the user give way, each by the same number everywhere, and the sum
-    of these is the cost of another search: prices say what keeps it from being zero.
+    of these is the cost of another search: prices say what keeps it from being zero. If there is no
+    motion then, limits of motor forces give way, too.
     """
-    soft = {name: x for name, x in rows.items() if name.startswith(("constraint", "periodic"))}
-    goal = mesh.goal()
-    soft |= {"goal": goal} if goal is not None else {}
-    if soft:
-        blocks = mesh.blocks.with_numbers(len(soft))
-        hard = {name: x for name, x in rows.items() if name not in soft}
-        for k, (name, x) in enumerate(soft.items()):
-            give, endless = blocks.points[-1][k], np.full(x.lower.size, np.inf)
-            hard[name] = Rows(x.value - give, -endless, x.upper)
-            hard[f"{name} from below"] = Rows(x.value + give, x.lower, endless)
-        low, high = mesh.bounds(with_goal=False)
-        n = len(soft)
-        bounds = np.append(low, np.zeros(n)), np.append(high, np.full(n, np.inf))
-        cost = blocks.results[-1][0]
-        for k in range(1, n):
-            cost += blocks.results[-1][k]
-        found = blocks.solve(cost, hard, bounds, np.append(end.z, np.ones(n)))
+    for with_forces in (True, False):
+        soft = {name: x for name, x in rows.items() if name.startswith(SOFT)}
+        goal = mesh.goal()
+        soft |= {"goal": goal} if goal is not None else {}
+        if not with_forces:
+            names = _motors(mesh)
+            soft |= {_limit("force", names[k]): x for k, x in enumerate(mesh.forces())}
+        if not soft:
+            continue
+        found = _softened(mesh, rows, soft, end, with_forces)
         if not found.status:
-            return _told(mesh, dict(zip(soft, found.z[-n:].tolist(), strict=True)), found)
+            return _told(mesh, dict(zip(soft, found.z[-len(soft) :].tolist(), strict=True)), found)
     missed = {
         name: float(np.maximum(x.lower - end.values[name], end.values[name] - x.upper).max())
         for name, x in rows.items()
@@ -55,6 +52,26 @@ def failure(mesh: Transcription, rows: Mapping[str, Rows], end: Found) -> PlanEr
     )
 
 
+def _softened(
+    mesh: Transcription,
+    rows: Mapping[str, Rows],
+    soft: Mapping[str, Rows],
+    end: Found,
+    with_forces: bool,
+) -> Found:
+    """Where some equations give way as little as possible."""
+    n, blocks = len(soft), mesh.blocks.with_numbers(len(soft))
+    every = {name: x for name, x in rows.items() if name not in soft}
+    for k, (name, x) in enumerate(soft.items()):
+        give, endless = blocks.points[-1][k], np.full(x.lower.size, np.inf)
+        every[name] = Rows(x.value - give, -endless, x.upper)
+        every[f"{name} from below"] = Rows(x.value + give, x.lower, endless)
+    low, high = mesh.bounds(with_goal=False, with_forces=with_forces)
+    bounds = np.append(low, np.zeros(n)), np.append(high, np.full(n, np.inf))
+    cost = sum(blocks.results[-1][k] for k in range(n))
+    return blocks.solve(cost, every, bounds, np.append(end.z, np.ones(n)))
+
+
 def _told(mesh: Transcription, gives: Mapping[str, float], found: Found) -> PlanError:
     missed = {name: x for name, x in gives.items() if x > PLAN_MISSED}
     if not missed:
@@ -63,6 +80,7 @@ def _told(mesh: Transcription, gives: Mapping[str, float], found: Found) -> Plan
             "constraints: give another initial motion, more nodes, or another cost",
             residuals=gives,
         )
+    # by how much less would be missed if a limit or a bound were twice as wide
     prices = {name: float(np.abs(x).sum()) for name, x in found.multipliers.items()}
     against = {
         name: prices[name] + prices.get(f"{name} from below", 0.0)
@@ -70,7 +88,9 @@ def _told(mesh: Transcription, gives: Mapping[str, float], found: Found) -> Plan
         if name == "friction" or name in gives
     }
     low, high = mesh.bounds(with_goal=False)
-    against |= _limits(mesh, np.where(low < high, found.of_bounds[: low.size], 0.0))
+    sizes = np.where(found.of_bounds[: low.size] > 0.0, high, low)
+    sizes = np.where((low < high) & np.isfinite(sizes), sizes, 0.0)
+    against |= _limits(mesh, sizes * found.of_bounds[: low.size])
     most = max(against.values())
     names = [x for x in sorted(against, key=against.__getitem__, reverse=True) if x not in missed]
     names = [name for name in names if against[name] > PLAN_AGAINST * most]
@@ -89,12 +109,23 @@ def _limits(mesh: Transcription, of_bounds: FloatArray) -> dict[str, float]:
     robot, prices = mesh.asked.robots[0], mesh.by_time(of_bounds)
     speeds = speed_names(robot)
     places = [f"q[{k}]" for k in range(robot.nq)] if robot.nq != robot.nv else speeds
-    motors = [*robot.actuated_joints]
-    if len(motors) != prices["forces"].shape[1]:
-        motors = [str(k) for k in range(prices["forces"].shape[1])]
-    each = (("position", "q", places), ("velocity", "v", speeds), ("force", "forces", motors))
+    each = (
+        ("position", "q", places),
+        ("velocity", "v", speeds),
+        ("force", "forces", _motors(mesh)),
+    )
     return {
-        f"the limit of {what} of {name!r}": x
+        _limit(what, name): x
         for what, key, names in each
         for name, x in zip(names, np.abs(prices[key]).sum(axis=0).tolist(), strict=True)
     }
+
+
+def _limit(what: str, name: str) -> str:
+    return f"the limit of {what} of {name!r}"
+
+
+def _motors(mesh: Transcription) -> list[str]:
+    """Names of motors: of their joints, if each has one."""
+    names, count = [*mesh.asked.robots[0].actuated_joints], mesh.equations[0].motors
+    return names if len(names) == count else [str(k) for k in range(count)]

@@ -145,7 +145,7 @@ class PointEquations:
         cones = len(cones_of(robot.contacts, self.forces))
         return Numbers.of({
             "rates": robot.nq + robot.nv, "cost": 1, "motors": robot.nv, "closed": closed,
-            "closing": rows, "held": rows, "friction": cones,
+            "closing": rows, "held": rows, "friction": cones, "unit": len(quaternions(robot)),
             **{f"constraint {k}": size for k, size in enumerate(sizes)},
         })  # fmt: skip
 
@@ -186,7 +186,8 @@ class PointEquations:
         cost = sum(weight * function(point) for function, weight in costs)
         own = [ca.vertcat(ca.SX(function(point))) for _, function, _, _ in constraints]
         cones = ca.DM(cones_of(robot.contacts, self.forces)) @ y[at["contacts"]]
-        out = ca.vertcat(T * rates, T * ca.SX(cost), left, *closed, cones, *own)
+        unit = [ca.sumsqr(q[x]) - 1.0 for x in quaternions(robot)]
+        out = ca.vertcat(T * rates, T * ca.SX(cost), left, *closed, cones, *unit, *own)
         return ca.Function("point", [y], [out]), [x.numel() for x in own]
 
     def _value(self, name: str, numbers: Sequence[Any], *inputs: Any) -> Any:
@@ -249,6 +250,12 @@ class PointEquations:
         K = self.robot.loop_jacobian(posture)
         loops = [k for k, name in enumerate(names) if name not in of_contacts]
         return _independent(K, range(len(K))), _independent(K, loops)
+
+
+def quaternions(robot: Robot) -> list[slice]:
+    """Where they are in q."""
+    kinds = [block.q for block in robot.model.blocks if block.kind.coordinates.quaternion]
+    return [slice(x.stop - 4, x.stop) for x in kinds]
 
 
 def _independent(K: FloatArray, rows: Iterable[int]) -> list[int]:

@@ -13,7 +13,7 @@ from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.studies.plans.asked import Asked
-from robodyn.studies.plans.point import Numbers, PointEquations, check_sizes
+from robodyn.studies.plans.point import Numbers, PointEquations, check_sizes, quaternions
 from robodyn.studies.plans.sparse_program import Blocks, Found, Rows
 from robodyn.tolerances import AT_LIMIT
 
@@ -38,10 +38,8 @@ class PhasePoints:
             np.stack([np.interp(times, self.times, c) for c in x.T], axis=1)
             for x in (self.q, self.v, self.forces)
         )
-        for block in robot.model.blocks:
-            if block.kind.coordinates.quaternion:
-                own = slice(block.q.stop - 4, block.q.stop)
-                q[:, own] /= np.linalg.norm(q[:, own], axis=1)[:, None]
+        for x in quaternions(robot):
+            q[:, x] /= np.linalg.norm(q[:, x], axis=1)[:, None]
         return PhasePoints(times, q, v, f)
 
 
@@ -77,6 +75,7 @@ class Transcription:
         self, casadi: Any, asked: Asked, postures: Sequence[FloatArray], nodes: int, simpson: bool
     ) -> None:
         self._ca, self.asked, self.nodes, self.simpson = casadi, asked, nodes, simpson
+        self._posture = postures[0]
         self.equations, self.places, self.sizes = [], [], []
         functions: list[Any] = []
         h = 1.0 / (nodes - 1)
@@ -130,12 +129,7 @@ class Transcription:
                 found.setdefault(name, []).append(rows)
         for name, rows in self._between_phases():
             found.setdefault(name, []).append(rows)
-        first, last = (
-            self._point(self.places[0][0], "q", "v"),
-            self._point(self.places[-1][0], "q", "v"),
-        )
-        if self.asked.periodic:
-            found["periodic"] = [Rows.zero(last[:, -1] - first[:, 0])]
+        found |= {name: [rows] for name, rows in self._of_ends()}
         join = np.concatenate
         return {
             name: Rows(
@@ -147,14 +141,44 @@ class Transcription:
             if sum(x.lower.size for x in rows)
         }
 
+    def _of_ends(self) -> Iterator[tuple[str, Rows]]:
+        """Three equations for each quaternion at the goal, and one less than it has in a cycle."""
+        robot, (start, goal) = self.asked.robots[0], (self.asked.start, self.asked.goal)
+        turns = quaternions(robot)
+        first, last = (self._point(self.places[k][0], "q", "v") for k in (0, -1))
+        first, last = first[:, 0], last[:, -1]
+        free = [k for k, x in enumerate(turns) if not np.isfinite(start[0][x]).all()]
+        yield "unit", Rows.zero(self._result(self.places[0][0], "unit")[free, 0])
+        if self.asked.periodic:
+            own = [x.start + int(np.abs(self._posture[x]).argmax()) for x in turns]
+            rows = [k for k in range(robot.nq + robot.nv) if k not in own]
+            yield "periodic", Rows.zero((last - first)[rows])
+        given = [x for x in turns if goal and np.isfinite(goal[0][x]).all()]
+        if goal and given:
+            vectors = [self._ca.DM(_apart(goal[0][x])) @ last[x] for x in given]
+            yield "orientation at the goal", Rows.zero(self._ca.vertcat(*vectors))
+
     def goal(self) -> Rows | None:
         """The goal as equations, in place of bounds."""
         if self.asked.goal is None:
             return None
         wanted = np.concatenate(self.asked.goal)
+        for x in quaternions(self.asked.robots[0]):
+            wanted[x] = np.nan
         known = np.flatnonzero(np.isfinite(wanted))
         x = self._point(self.places[-1][0], "q", "v")[known.tolist(), -1]
         return Rows(x, wanted[known], wanted[known])
+
+    def forces(self) -> list[Rows]:
+        """Limits of the force of each motor as equations, in place of bounds."""
+        f = [self._point(at, "forces") for own in self.places for at in own]
+        phases = [k for k, own in enumerate(self.places) for _ in own]
+        most = [
+            np.tile(self._most_forces(k)[:, None], x.shape[1])
+            for k, x in zip(phases, f, strict=True)
+        ]
+        whole, limits = self._ca.horzcat(*f), np.concatenate(most, axis=1)
+        return [Rows(whole[k, :], -row, row) for k, row in enumerate(limits)]
 
     def check_ends(self) -> None:
         """Check that ends keep the constraints of positions and speeds alone.
@@ -276,12 +300,15 @@ class Transcription:
 
     # -- unknowns -------------------------------------------------------------------------------
 
-    def bounds(self, *, with_goal: bool = True) -> tuple[FloatArray, FloatArray]:
+    def bounds(
+        self, *, with_goal: bool = True, with_forces: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Of all unknowns; without the goal positions and speeds there have their limits alone."""
         low = [np.full(x.shape, -np.inf) for x in self.blocks.points]
         high = [np.full(x.shape, np.inf) for x in self.blocks.points]
         for k, own in enumerate(self.places):
             robot, most = self.asked.robots[k], self._most_forces(k)
+            most = most if with_forces else np.full(most.shape, np.inf)
             limits = {
                 "q": (robot.lower_limits, robot.upper_limits),
                 "v": (-robot.velocity_limits, robot.velocity_limits),
@@ -300,7 +327,10 @@ class Transcription:
             (self.places[0][0], 0, self.asked.start), (self.places[-1][0], -1, goal),
         ):  # fmt: skip
             for name, x in zip(("q", "v"), end or (), strict=False):
-                known = np.flatnonzero(np.isfinite(x))
+                given = np.isfinite(x)
+                for turn in quaternions(self.asked.robots[0]) if column and name == "q" else ():
+                    given[turn] = False
+                known = np.flatnonzero(given)
                 rows = node.unknowns[name].start + known
                 low[node.block][rows, column] = high[node.block][rows, column] = x[known]
         return _whole(low), _whole(high)
@@ -407,6 +437,12 @@ class Transcription:
         cuts = np.cumsum([m * n for m, n in shapes])
         parts = zip(np.split(z[: cuts[-1]], cuts[:-1]), shapes, strict=True)
         return [part.reshape(shape, order="F") for part, shape in parts]
+
+
+def _apart(turn: FloatArray) -> FloatArray:
+    """The matrix from quaternions to the vector by which they are turned from one, shape (3, 4)."""
+    x, y, z, w = turn
+    return np.array([[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z]])
 
 
 def _whole(parts: Sequence[FloatArray]) -> FloatArray:

@@ -336,3 +336,28 @@ def test_a_start_beyond_limits_is_refused():
     q[1] = robot.upper_limits[1] + 0.1
     with pytest.raises(rd.SettingsError, match=r"start is beyond limits of position in q\[1\]"):
         rd.plan_motion(robot, start=q, goal=robot.neutral(), duration=1.0)
+
+
+def test_motors_that_do_not_hold_a_robot_are_named():
+    rod = rd.Link("rod", rd.Inertia(1.0, rd.Pose((0, 0, -0.5)), ixx=1 / 12, iyy=1 / 12))
+    limits = rd.Limits(lower=1.0, upper=2.0, effort=3.0)
+    joint = rd.Joint("pivot", "revolute", "ground", "rod", axis=(0, -1, 0), limits=limits)
+    robot = rd.load(rd.Mechanism("rod", (rd.Link("ground"), rod), (joint,)))
+    with pytest.raises(rd.PlanError, match="missed is the limit of force of 'pivot'") as told:
+        rd.plan_motion(robot, start=[1.2], goal=[1.8], duration=4.0, nodes=9)
+    # at least what holds it at the lower limit
+    least = 9.81 / 2.0 * math.sin(1.0) - 3.0
+    assert told.value.residuals["the limit of force of 'pivot'"] > least
+    assert "the limit of position of 'pivot'" in told.value.conflict
+
+
+def test_floating_bases_turn_with_momentum():
+    craft = rd.load("satellite", base="floating", passive=False, gravity=(0, 0, 0))
+    goal = {name: 0.4 for name in ("clock", "camera")}
+    asked = {"start": craft.neutral(), "duration": 2.0, "nodes": 9}
+    plan = rd.plan_motion(craft, **asked, goal=goal)
+    assert plan.deviation < 1e-3
+    np.testing.assert_allclose(np.linalg.norm(plan.q[:, 3:7], axis=1), 1.0, atol=1e-12)
+    assert np.abs(craft.momentum(plan.q, plan.v)).max() < 1e-3
+    turned = rd.plan_motion(craft, **asked, goal=plan.q[-1])  # all coordinates of a quaternion
+    np.testing.assert_allclose(turned.q[-1], plan.q[-1], atol=1e-6)
