@@ -126,10 +126,8 @@ if TYPE_CHECKING:
     from robodyn.simulation.simulate import rollout as rollout, simulate as simulate
     from robodyn.state_space import StateSpace as StateSpace
     from robodyn.studies.compare import Comparison as Comparison, compare as compare
-    from robodyn.studies.plan_motion import (
-        PlannedMotion as PlannedMotion,
-        plan_motion as plan_motion,
-    )
+    from robodyn.studies.plans.plan_motion import plan_motion as plan_motion
+    from robodyn.studies.plans.planned_motion import PlannedMotion as PlannedMotion
     from robodyn.studies.sweep import SweepTable as SweepTable, sweep as sweep
     from robodyn.symbolic.fourier_series import FourierSeries as FourierSeries
     from robodyn.symbolic.scalar import (
@@ -202,7 +200,8 @@ _HOMES = {
     ),
     "robodyn.state_space": "StateSpace",
     "robodyn.studies.compare": "Comparison compare",
-    "robodyn.studies.plan_motion": "PlannedMotion plan_motion",
+    "robodyn.studies.plans.plan_motion": "plan_motion",
+    "robodyn.studies.plans.planned_motion": "PlannedMotion",
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp floor log maximum minimum sign sin "
     "sinh sqrt tan tanh where",

@@ -515,6 +515,9 @@ class PlanError(RobodynError, ArithmeticError):
     ----------
     residuals : mapping of str to float
         By how much each is missed.
+    conflict : tuple of str
+        What fights: the constraints that are missed, and then those and the limits that stand
+        against them. Empty if that is not known.
 
     Examples
     --------
@@ -529,6 +532,7 @@ class PlanError(RobodynError, ArithmeticError):
     """
 
     residuals: Mapping[str, float] = MappingProxyType({})
+    conflict: tuple[str, ...] = ()
 
 
 class IdentificationError(RobodynError, ValueError):

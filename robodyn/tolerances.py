@@ -589,3 +589,10 @@ PLANAR = 1e-3
 
 #: Relative error of the acceleration of a pendulum that is right: some ten operations.
 PENDULUM_ROUNDING = 1e-12
+
+# Plans.
+
+#: Constraints of a plan are missed by more than this, in their units; and what stands against them
+#: has at least this part of the largest price.
+PLAN_MISSED = 1e-6
+PLAN_AGAINST = 1e-2

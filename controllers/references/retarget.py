@@ -103,7 +103,7 @@ class Retarget:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         since = t - self.time
         if since < 0.0:
-            return self.start(t) if callable(self.start) else self._ends[0]  # type: ignore[no-any-return]
+            return self.start(t) if callable(self.start) else self._ends[0]
         if since < self.duration:
             q, v, a = (np.array(x) for x in self._way.at_time(since))
             return q, v, a

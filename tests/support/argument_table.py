@@ -563,6 +563,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "plan_motion.parameters": Row(None, lambda good: [5, ANYTHING, "abc", {"nosuch": (0, 1)}]),
         "plan_motion.nodes": Row(3, w.whole, needed=True),
         "plan_motion.periodic": Row(False, w.truth),
+        "plan_motion.phases": Row(None, lambda good: [5, ANYTHING, ["abc"], [5]]),
         "plan_motion.initial": Row(None, w.instance),
         "plan_motion.tolerance": Row(None, w.number),
         "Task.target": Row(

@@ -1,0 +1,1 @@
+"""Motions of least cost by direct collocation (extra ``plan``)."""

@@ -1,0 +1,60 @@
+"""Where the search for a plan begins."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import AssemblyError, ShapeError
+from robodyn.robot import Robot
+from robodyn.studies.plans.asked import Asked
+from robodyn.studies.plans.planned_motion import PlannedMotion
+from robodyn.studies.plans.transcription import PhasePoints
+
+#: Points of a straight way in each phase.
+POINTS = 9
+
+
+def straight(asked: Asked) -> tuple[tuple[PhasePoints, ...], FloatArray]:
+    """The straight way from start to goal, at rest at both, and the numbers that the robot has."""
+    robot = asked.robots[0]
+    q0 = np.where(np.isnan(asked.start[0]), robot.neutral(), asked.start[0])
+    q1 = q0 if asked.goal is None else np.where(np.isnan(asked.goal[0]), q0, asked.goal[0])
+    times = np.array([sum(x) / 2.0 for x in asked.durations])
+    motors = robot.actuation_matrix(robot.neutral()).shape[1]
+    whole, begin, phases = times.sum(), 0.0, []
+    for robot, T in zip(asked.robots, times, strict=True):
+        own = np.linspace(0.0, T, POINTS)
+        s = ((begin + own) / whole)[:, None]
+        way = robot.difference(q0, q1)
+        q = np.array([robot.integrate(q0, x * way) for x in 3 * s**2 - 2 * s**3])
+        v = 6 * (s - s**2) / whole * way
+        if robot.nc:
+            q, v = _closed(robot, q, v)
+        phases.append(PhasePoints(own, q, v, np.zeros((POINTS, motors))))
+        begin += T
+    return tuple(phases), np.array([robot.symbols[x] for x in asked.names])
+
+
+def again(asked: Asked, initial: PlannedMotion) -> tuple[tuple[PhasePoints, ...], FloatArray]:
+    """An earlier plan, and its numbers where they have the same names."""
+    phases = initial.reference.phases
+    if len(phases) != len(asked.robots) or phases[0].q.shape[1] != asked.robots[0].nq:
+        raise ShapeError(
+            f"initial has {len(phases)} phases of {phases[0].q.shape[1]} coordinates, and the plan "
+            f"{len(asked.robots)} of {asked.robots[0].nq}",
+            name="initial",
+        )
+    points = tuple(PhasePoints(x.times - x.times[0], x.q, x.v, x.forces) for x in phases)
+    known = {**asked.robots[0].symbols, **initial.parameters}
+    return points, np.array([known[name] for name in asked.names])
+
+
+def _closed(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A motion with closed loops, as far as they can be."""
+    with contextlib.suppress(AssemblyError):
+        q = np.array([robot.assemble(x) for x in q])
+        v = np.asarray(robot.consistent_velocity(q, v))
+    return q, v
