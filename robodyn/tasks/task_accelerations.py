@@ -197,8 +197,13 @@ class TaskAccelerations:
 
     @cached_property
     def _consistent(self) -> Callable[..., FloatArray]:
-        held = tuple(self._postures.independent_speeds)
-        return self._evaluator.caller("consistent_acceleration", controlled=held)
+        """`Postures.consistent_acceleration`, the independent speeds held."""
+        postures, held = self._postures, tuple(self._postures.independent_joints)
+        return self._evaluator.caller(
+            "consistent_acceleration",
+            lambda q, v, a: postures.consistent_acceleration(q, v, a, held),
+            controlled=tuple(sorted(postures.independent_speeds)),
+        )
 
     @cached_property
     def _mass_matrix(self) -> Callable[..., FloatArray]:
