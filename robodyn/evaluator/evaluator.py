@@ -463,27 +463,31 @@ class Evaluator:
 
         return place
 
-    def caller(self, name: str, **options: Any) -> Callable[..., Array]:
+    def caller(
+        self, name: str, otherwise: Callable[..., Array] | None = None, **options: Any
+    ) -> Callable[..., Array]:
         """What calls a quantity with arrays again and again: its function, where that is enough.
 
         Without a guard it gives no numbers at positions that are none. Where joints are functions
         of others, which have no numbers at some positions, `call` says so, and it knows the time.
+
+        otherwise: Called where the function does not hold, or there is none. Default: `call`.
         """
 
         def called(*arrays: ArrayLike) -> Array:
             return self.call(name, arrays, **options)
 
-        wanted = self.programs.options(name, options)
+        otherwise, wanted = otherwise or called, self.programs.options(name, options)
         alone = self.of_state_alone and self.rows is None and not self._are_functions
         if wanted is None or not alone:
-            return called
+            return otherwise
         f = self.function(name, **wanted)
         if wanted == options:
             return f
 
         def guarded(*arrays: ArrayLike) -> Array:
             found: Array = f(*arrays)
-            return found if all_finite(found) else called(*arrays)
+            return found if all_finite(found) else otherwise(*arrays)
 
         return guarded
 

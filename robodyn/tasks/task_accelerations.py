@@ -171,9 +171,6 @@ class TaskAccelerations:
                 "forces in its contacts within their cones, hold it: give it motors, contacts or "
                 "limits=False"
             )
-        square = E @ E.T
-        square.flat[:: len(square) + 1] += WEIGHT_OF_FORCES
-        x = x - E.T @ np.linalg.solve(square, E @ x - e)  # what the solver leaves of equations
         forces, a = f0 + F @ x, a0 + T @ x[:n]
         residuals = np.split(JT @ x[:n] + J @ a0 - rates, made.ends)
         wrenches = self._wrenches.by_link(x[n : n + k])
@@ -197,8 +194,13 @@ class TaskAccelerations:
 
     @cached_property
     def _consistent(self) -> Callable[..., FloatArray]:
-        held = tuple(self._postures.independent_speeds)
-        return self._evaluator.caller("consistent_acceleration", controlled=held)
+        """`Postures.consistent_acceleration`, the independent speeds held."""
+        postures, held = self._postures, tuple(self._postures.independent_joints)
+        return self._evaluator.caller(
+            "consistent_acceleration",
+            lambda q, v, a: postures.consistent_acceleration(q, v, a, held),
+            controlled=tuple(sorted(postures.independent_speeds)),
+        )
 
     @cached_property
     def _mass_matrix(self) -> Callable[..., FloatArray]:

@@ -239,15 +239,20 @@ class TaskVelocities:
 
     @cached_property
     def _consistent(self) -> Callable[..., Array]:
-        held = tuple(self._postures.independent_speeds)
-        return self._evaluator.caller("consistent_velocity", controlled=held)
+        """`Postures.consistent_velocity`, the independent speeds held."""
+        postures, held = self._postures, tuple(self._postures.independent_joints)
+        return self._evaluator.caller(
+            "consistent_velocity",
+            lambda q, v: postures.consistent_velocity(q, v, held),
+            controlled=tuple(sorted(postures.independent_speeds)),
+        )
 
     @cached_property
     def _asked(self) -> FloatArray:
-        """Independent speeds that are asked for, one at a time; then none, if motions are given."""
+        """Independent speeds that are asked for, one at a time; then none, where that matters."""
         independent = list(self._postures.independent_speeds)
-        rheonomic = self._model.setup.rheonomic
-        asked = np.zeros((len(independent) + rheonomic, self._model.bodies.nv))
+        still = self._model.setup.rheonomic or not independent
+        asked = np.zeros((len(independent) + still, self._model.bodies.nv))
         asked[range(len(independent)), independent] = 1.0
         return asked
 

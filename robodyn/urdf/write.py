@@ -28,6 +28,7 @@ from robodyn.files import as_path, replacing
 from robodyn.joints import continuous, fixed, joint_kind, prismatic, revolute
 from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.actuation import GENERAL
+from robodyn.urdf.common.drawn import functions_of_users
 from robodyn.urdf.common.joint_values import UNLIMITED, plain_limits
 from robodyn.urdf.common.markup import attributes, child, element
 from robodyn.urdf.followers import follower_element
@@ -84,13 +85,10 @@ def write(
     >>> again.joint_names == robot.joint_names
     True
     """
-    functions = [("constraint", x.name, getattr(x, "contact", None)) for x in mechanism.constraints]
-    functions += [("force", x.name, None) for x in mechanism.forces]
-    for what, name, contact in functions:
-        advice = ": robot.with_(contacts={}) has none" if contact else ""
+    for function in functions_of_users(mechanism):
+        kind, _, _ = function.partition(" ")
         raise UrdfError(
-            f"cannot be written: {what}s of one's own have no notation in a file{advice}",
-            element=f"{what} {name!r}",
+            f"cannot be written: {kind}s of one's own have no notation in a file", element=function
         )
     if mechanism.root is not None and mechanism.root != _root_without_name(mechanism):
         raise UrdfError(

@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root
-from robodyn.errors import some_of
+from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.weight_compensation import WeightCompensation
 from robodyn.joints import joint_kind
 from robodyn.motion.base_motion import rotation_from_quaternion
@@ -76,9 +76,19 @@ def weightless_links(mechanism: Mechanism) -> dict[str, WeightCompensation]:
 
 
 def functions_of_users(mechanism: Mechanism) -> Iterator[str]:
-    """Elements that are functions of the user, for which no file has words."""
+    """Elements that are functions of the user, for which no file has words.
+
+    Raises UrdfError: For contacts, without which the robot can be written.
+    """
     for what, items in (("constraint", mechanism.constraints), ("force", mechanism.forces)):
         for item in items:
+            if getattr(item, "contact", None) is not None:
+                raise UrdfError(
+                    "cannot be written: contacts have no notation in a file, and "
+                    "robot.with_(contacts={}) has none",
+                    element=f"{what} {item.name!r}",
+                    file=mechanism.file,
+                )
             yield f"{what} {item.name!r}"
 
 

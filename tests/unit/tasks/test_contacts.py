@@ -174,6 +174,47 @@ def test_a_box_that_falls_sticks_where_it_lands():
     assert run.q[-1, 0] == pytest.approx(0.2 * math.sqrt(2 * 0.1 / 9.81), abs=1e-6)
 
 
+def _hopper(mass, foot, stiffness, length):
+    links = rd.Link("rail"), rd.Link("foot", rd.Inertia(foot)), rd.Link("body", rd.Inertia(mass))
+    height = rd.Joint("height", "prismatic", "rail", "foot", axis=(0, 0, 1))
+    leg = rd.Joint(
+        "leg", "prismatic", "foot", "body", axis=(0, 0, 1), stiffness=stiffness, rest=length
+    )
+    return rd.load(rd.Mechanism("hopper", links, (height, leg)))
+
+
+def test_a_hopper_lands_and_lifts():
+    """The foot stops in a plastic impact, and leaves the ground where this would have to pull."""
+    m, foot, k, length, g, height = 2.0, 0.5, 400.0, 0.3, 9.81, 0.2
+    free = _hopper(m, foot, k, length)
+    standing = free.with_(contacts={"foot": rd.Contact("point")})
+
+    def above(state):
+        return 1.0 if state.robot.contacts else state.q[0]
+
+    def push(state):
+        if not state.robot.contacts:
+            return 1.0
+        a = state.accelerations()
+        return state.robot.contact_forces(state.q, state.v, a)["foot"][2]
+
+    events = [
+        rd.Event(above, rd.events.become(standing), name="landing", direction=-1),
+        rd.Event(push, rd.events.become(free), name="lifting", direction=-1),
+    ]
+    run = rd.simulate(free, q0=[height, length], duration=1.0, events=events)
+    assert [x.name for x in run.events] == ["landing", "lifting", "landing"]
+    assert [phase.robot.dof for phase in run.phases] == [2, 1, 2, 1]
+    first, lift, _ = run.events
+    u, w, sag = math.sqrt(2 * g * height), math.sqrt(k / m), m * g / k
+    assert first.time == pytest.approx(u / g, abs=1e-9)
+    assert first.energy_loss == pytest.approx(0.5 * foot * u**2, rel=1e-9)
+    # the body swings about its rest on the spring until this pulls with the weight of the foot
+    pulled = 2 * math.pi - math.acos((foot * g / k + sag) / math.hypot(sag, u / w))
+    swung = (pulled - math.atan2(u / w, sag)) / w
+    assert lift.time - first.time == pytest.approx(swung, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -199,11 +240,51 @@ def test_what_contradicts_is_told():
         robot.with_(contacts={"box": rd.Contact(on="table")})
     with pytest.raises(rd.SettingsError, match="no contacts"):
         rd.load("puma560").contact_forces(np.zeros(6), np.zeros(6))
-    with pytest.raises(rd.UrdfError, match=r"with_\(contacts=\{\}\)"):
-        rd.urdf.write(robot.mechanism)
-    assert "box contact" not in rd.urdf.write(robot.with_(contacts={}).mechanism)
     point = robot.with_(contacts={"box": rd.Contact("point", at=(0, 0, -SIDE))})
     with pytest.raises(rd.ActuationError, match="contradict"):
         point.contact_forces(q, rest, np.array([0, 0, 0, 1.0, 0, 0]), rest)
-    with pytest.raises(rd.InconsistentStateError):
-        robot.contact_forces(robot.integrate(q, [0, 0, 0.1, 0, 0, 0]), rest)
+
+
+def test_a_contact_off_its_surface_is_told_with_the_distance():
+    robot, rest = _box(), np.zeros(6)
+    q = robot.integrate(robot.neutral(), [0, 0, 0.1, 0, 0, 0])
+    task = rd.Task(q, quantity="posture")
+    for asked in (
+        lambda: robot.contact_forces(q, rest),
+        lambda: robot.forward_dynamics(q, rest, rest),
+        lambda: robot.velocity_for(task, q, dt=0.1),
+        lambda: robot.acceleration_for(task, q, rest),
+    ):
+        with pytest.raises(rd.InconsistentStateError, match=r"'box contact' by 0\.1 m"):
+            asked()
+    with pytest.raises(rd.AssemblyError, match=r"open by 0\.1 m \('box contact'\)"):
+        rd.simulate(robot, q0=q, duration=0.1)
+    landing = rd.Event(0.01, rd.events.become(robot))
+    with pytest.raises(rd.SimulationError, match=r"open by 0\.0995 m \('box contact'\) after"):
+        rd.simulate(robot.with_(contacts={}), q0=q, duration=0.1, events=[landing])
+
+
+def test_contacts_that_contradict_are_told_with_the_distance():
+    """Of one body on two heights, and of one on a plane out of reach."""
+    links = rd.Link("a", rd.Inertia(1, ixx=1, iyy=1, izz=1)), rd.Link("b")
+    robot = rd.load(
+        rd.Mechanism("step", links, (rd.Joint("weld", "fixed", *"ab"),)), base="floating"
+    )
+    flat = rd.Contact("surface")
+    both = robot.with_(contacts={"a": flat, "b": rd.Contact("surface", on=("world", (0, 0, 0.3)))})
+    with pytest.raises(rd.TopologyError, match=r"contact' is off by 0\.15 m at best"):
+        both.neutral()
+    floor = rd.Contact("point", on=("world", (0, 0, -2.5)))
+    with pytest.raises(rd.TopologyError, match=r"'tip contact' is off by 0\.5 m at best"):
+        rd.load("double_pendulum").with_(contacts={"tip": floor}).neutral()
+
+
+@pytest.mark.parametrize("suffix", [".urdf", ".xml", ".sdf", ".usda"])
+def test_a_robot_in_contact_is_written_without(suffix, tmp_path):
+    if suffix == ".usda":
+        pytest.importorskip("pxr", reason="usd-core is not installed")
+    robot, path = _box(), tmp_path / f"box{suffix}"
+    with pytest.raises(rd.UrdfError, match=r"'box contact'.*with_\(contacts=\{\}\) has none"):
+        rd.convert(robot, path)
+    rd.convert(robot.with_(contacts={}), path)
+    assert "box contact" not in path.read_text()

@@ -39,6 +39,11 @@ def test_an_arm_gets_the_torques_of_inverse_dynamics():
     error, _ = robot.function("task_rows", tasks=task)(q, np.ravel(task.target))
     np.testing.assert_allclose(A, 25.0 * error - 10.0 * V, atol=0.05 * np.abs(error).max() * 25)
     np.testing.assert_allclose(A - (25.0 * error - 10.0 * V), found.residuals[0], atol=1e-8)
+    half = rd.Task(task.target, frame=task.frame, gain=0.5)
+    slower = robot.acceleration_for([half, rest], q, v, limits=False, stiffness=25.0)
+    A = robot.frame_acceleration(q, v, slower.a, _tip(robot), axes="world", classical=True)
+    asked = 0.5 * (25.0 * error - 10.0 * V)
+    np.testing.assert_allclose(A - asked, slower.residuals[0], atol=1e-8)
 
 
 def test_errors_fall_as_asked():
@@ -65,6 +70,62 @@ def test_motors_keep_their_limits():
     ratio = np.abs(found.motor_forces) / robot.effort_limits
     assert ratio.max() == pytest.approx(1.0, abs=1e-5)
     np.testing.assert_allclose(robot.forward_dynamics(q, rest, found.tau), found.a, rtol=1e-6)
+
+
+def test_a_momentum_is_asked_for_at_a_rate():
+    """``gain sqrt(stiffness) (target - momentum)``, by differences of the momentum."""
+    robot, h = rd.load("puma560"), 1e-5
+    q, v = robot.random(3), 0.2 * np.random.default_rng(1).normal(size=6)
+    target = robot.momentum(q, v) + np.array([0.3, -0.2, 0.1, 0.02, 0.03, -0.01])
+    task = rd.Task(target, quantity="momentum", gain=0.5)
+    found = robot.acceleration_for(task, q, v, limits=False, stiffness=16.0)
+    ahead, behind = (
+        robot.momentum(robot.integrate(q, s * v), v + s * found.a) for s in (h, -h)
+    )  # fmt: skip
+    asked = 0.5 * 4.0 * (target - robot.momentum(q, v))
+    np.testing.assert_allclose((ahead - behind) / (2 * h), asked + found.residuals[0], atol=1e-5)
+    assert np.abs(found.residuals[0]).max() < 1e-3
+
+
+def test_motors_keep_their_limits_through_gears():
+    motors = {
+        "shoulder": rd.Actuator(gear_ratio=-20.0, torque_limit=0.5),
+        "elbow": rd.Actuator(gear_ratio=4.0, torque_limit=0.5),
+    }
+    robot = rd.load("double_pendulum", actuators=motors)
+    q, rest = np.array([0.3, 0.9]), np.zeros(2)
+    for far in ([10.0, -10.0], [-10.0, 10.0]):
+        task = rd.Task(q + far, quantity="posture")
+        found = robot.acceleration_for(task, q, rest, stiffness=1e4)
+        np.testing.assert_allclose(np.abs(found.motor_forces), [10.0, 2.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "palletizer"])
+def test_loops_stay_closed_at_speed(name):
+    robot = rd.load(name)
+    q = robot.random(4)
+    v = robot.consistent_velocity(q, np.random.default_rng(5).normal(size=robot.nv))
+    link = _tip(robot)
+    task = rd.Task(robot.frame_pose(q, link)[:3, 3] + 0.01, frame=link)
+    found = robot.acceleration_for(task, q, v, limits=False)
+    bias = robot.loop_bias(q, v)
+    assert np.abs(bias).max() > 0.1
+    opened = robot.loop_jacobian(q) @ found.a + bias
+    np.testing.assert_allclose(opened, 0.0, atol=1e-9 * np.abs(bias).max())
+
+
+def test_more_motors_than_are_needed_share_the_load_within_limits():
+    """Two of the same shaft, of which one is weak."""
+    robot = rd.load("double_pendulum")
+    part = robot._parts.task_accelerations
+    spare = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    part._actuation_matrix = lambda q: spare
+    part._efforts = np.arange(3), np.array([1.0, 100.0, 100.0])
+    q, rest = np.array([0.5, 0.9]), np.zeros(2)
+    found = part.solve(rd.Task(q, quantity="posture"), q, rest, True, 100.0, None)
+    needed = robot.inverse_dynamics(q, rest, found.a)
+    assert abs(found.motor_forces[0]) <= 1.0 + 1e-6 < abs(needed[0])
+    np.testing.assert_allclose(spare @ found.motor_forces, needed, atol=1e-7)
 
 
 def _standing():
@@ -108,6 +169,21 @@ def test_a_linkage_moves_by_its_motors():
     np.testing.assert_allclose(large.motor_forces, small.motor_forces, rtol=1e-5)
     again = tree.forward_dynamics(q, np.zeros(tree.nv), large.tau)
     np.testing.assert_allclose(again, large.a, atol=1e-6 * np.abs(again).max())
+
+
+def test_motors_act_otherwise_in_another_posture():
+    """A motor at the rocker, along the coordinate of the crank."""
+    motor = {"rocker_pivot": rd.Actuator()}
+    robot = rd.load("four_bar", coordinates="minimal", actuators=motor)
+    first = robot.random(1)
+    for q in (first, robot.random(2)):
+        v, task = np.zeros(robot.nv), rd.Task(q + 0.01, quantity="posture")
+        found = robot.acceleration_for(task, q, v, limits=False)
+        B = robot.actuation_matrix(q)
+        np.testing.assert_allclose(B @ found.motor_forces, found.tau, rtol=1e-9)
+        again = robot.forward_dynamics(q, v, found.tau)
+        np.testing.assert_allclose(again, found.a, atol=1e-6 * np.abs(again).max())
+    assert np.abs(B - robot.actuation_matrix(first)).max() > 1e-3
 
 
 def test_levels_and_wrong_numbers_are_refused():

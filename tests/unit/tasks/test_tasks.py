@@ -1,7 +1,10 @@
 """Speeds and postures for tasks, against bounded least squares and differences of poses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.optimize
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
@@ -156,6 +159,36 @@ def test_momentum_is_a_rate():
         np.testing.assert_allclose(robot.centroidal_matrix(q) @ v, h, atol=1e-6)
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(("beyond", "expected"), [(-0.004, 0.4), (0.0, 0.0), (0.003, -0.3)])
+def test_limits_of_positions_hold_after_the_step_on_both_sides(side, beyond, expected):
+    """Where a position is beyond its limit, it comes back at most as fast as speeds may be."""
+    robot = rd.load("puma560")
+    q, most = robot.neutral(), robot.velocity_limits[1]
+    q[1] = (robot.upper_limits if side > 0 else robot.lower_limits)[1] + side * beyond
+    task = rd.Task(q + side * np.eye(6)[1], quantity="posture")
+    v = robot.velocity_for(task, q, dt=0.01)
+    assert v[1] == pytest.approx(side * expected, abs=1e-9)
+    far = q + side * np.eye(6)[1]
+    assert robot.velocity_for(task, far, dt=0.01)[1] == pytest.approx(-side * most, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["puma560", "delta"])
+def test_damping_is_the_weight_of_the_squares_of_all_speeds(name):
+    robot = rd.load(name)
+    q, damping = (robot.neutral() if robot.nc else robot.random(1)), 0.3
+    link = "platform" if robot.nc else "flange"
+    task = rd.Task(robot.frame_pose(q, link)[:3, 3] + [0.0, 0.01, 0.02], frame=link)
+    v = robot.velocity_for(task, q, dt=0.1, limits=False, damping=damping)
+    J = robot.frame_jacobian(q, link, axes="world")[:3]
+    K = robot.loop_jacobian(q) if robot.nc else np.zeros((0, robot.nv))
+    sizes, rows = np.linalg.svd(K)[1:]
+    B = rows[int((sizes > 1e-9).sum()) :].T
+    slope = J.T @ (J @ v - np.array([0.0, 0.1, 0.2])) + damping * v
+    np.testing.assert_allclose(B.T @ slope, 0.0, atol=1e-9)
+    assert np.abs(slope).max() > 1e-3 or not robot.nc
+
+
 @pytest.mark.parametrize("name", ["delta", "palletizer"])
 def test_loops_stay_closed(name):
     robot = rd.load(name)
@@ -192,6 +225,27 @@ def test_limits_of_a_linkage_hold():
     assert np.abs(robot.loop_jacobian(q) @ v).max() < 1e-10
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("kept", ["velocity", "position"])
+def test_limits_of_dependent_joints_hold(kept, side):
+    robot, dt = rd.load("four_bar"), 0.01
+    q = robot.random(2)
+    limits = rd.Limits(lower=-3.0, upper=3.0, velocity=0.5)
+    if kept == "position":
+        limits = rd.Limits(lower=q[2] - 0.005, upper=np.inf)
+        if side > 0:
+            limits = rd.Limits(lower=-np.inf, upper=q[2] + 0.005)
+    joints = [replace(x, kind="revolute", limits=limits) if x.name == "rocker_pivot" else x
+              for x in robot.mechanism.joints]  # fmt: skip
+    limited = rd.load(replace(robot.mechanism, joints=tuple(joints)))
+    task = rd.Task({"crank_drive": q[0] + side * 0.1}, quantity="posture")
+    v = limited.velocity_for(task, q, dt=dt)
+    assert v[2] == pytest.approx(side * 0.5, abs=1e-6)
+    assert np.abs(robot.loop_jacobian(q) @ v).max() < 1e-9
+    locked = limited.velocity_for(task, q, dt=dt, locked=["rocker_pivot"])
+    np.testing.assert_allclose(locked, 0.0, atol=1e-6)
+
+
 def test_locked_joints_stay():
     robot = rd.load("arm7")
     q, X = _between(robot, 3, 0.01)
@@ -212,6 +266,52 @@ def test_later_levels_do_not_disturb_those_before():
     N = np.eye(7) - np.linalg.pinv(J) @ J
     expected = alone + N @ (-q / 0.1 - alone)  # Siciliano et al., Robotics, (3.54)
     np.testing.assert_allclose(both, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["arm7", "palletizer"])
+def test_each_level_is_the_best_within_what_those_before_leave_open(name):
+    """Of three levels, by bounded least squares in the null spaces of those before."""
+    robot = rd.load(name)
+    q = robot.random(3)
+    link = _tip(robot) if name == "arm7" else "flange"
+    X, dt = robot.frame_pose(q, link), 0.05
+    levels = [
+        rd.Task(X[:3, 3] + [0.0, 0.002, 0.003], frame=link, components=(2, 1)),
+        rd.Task(X[:3, 3] + [0.02, 0.0, 0.0], frame=link, components=(0,)),
+        rd.Task(robot.frame_pose(robot.random(5), link)[:3, :3], frame=link),
+    ]
+    K = robot.loop_jacobian(q) if robot.nc else np.zeros((0, robot.nv))
+    T, v, most = _null(K), np.zeros(robot.nv), np.minimum(robot.velocity_limits, 1e6)
+    low = np.maximum((robot.lower_limits - q) / dt, -most)
+    high = np.minimum((robot.upper_limits - q) / dt, most)
+    for task in levels:
+        error, J = robot.function("task_rows", tasks=task)(q, np.ravel(task.target))
+        v = _bounded(J, error / dt, T, v, low, high)
+        T = T @ _null(J @ T)
+    found = robot.velocity_for([[task] for task in levels], q, dt=dt, damping=1e-10)
+    np.testing.assert_allclose(found, v, atol=2e-5 * np.abs(v).max())
+    assert (np.isclose(found, low) | np.isclose(found, high)).any()
+
+
+def _null(A):
+    sizes, rows = np.linalg.svd(A)[1:]
+    return rows[int((sizes > 1e-9).sum()) :].T
+
+
+def _bounded(J, rates, T, v, low, high):
+    """The speeds ``v + T z`` within bounds with the least ``|J v - rates|``."""
+    z = scipy.optimize.minimize(
+        lambda z: 0.5 * np.sum((J @ (v + T @ z) - rates) ** 2),
+        np.zeros(T.shape[1]),
+        jac=lambda z: T.T @ J.T @ (J @ (v + T @ z) - rates),
+        constraints=[
+            {"type": "ineq", "fun": lambda z: v + T @ z - low, "jac": lambda z: T},
+            {"type": "ineq", "fun": lambda z: high - v - T @ z, "jac": lambda z: -T},
+        ],
+        method="SLSQP",
+        options={"ftol": 1e-16, "maxiter": 500},
+    ).x
+    return v + T @ z
 
 
 def test_postures_by_joint():
