@@ -17,10 +17,10 @@ from robodyn.identification.data.independent_motion import FAR
 from robodyn.identification.data.measurements import Measurements, thinned
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.changes.parameter_changes import changeable_bodies
-from robodyn.model.joint_info import part_names
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.loads.column_names import speed_names
 
 
 def selected(robot: Robot, names: Iterable[str] | None) -> NDArray[np.intp]:
@@ -57,10 +57,13 @@ def _of_body(name: str) -> bool:
     return name.rpartition(".")[2] in PARAMETERS
 
 
+def described_parameters(robot: Robot) -> dict[str, float]:
+    """Parameters of a robot by name."""
+    return dict(zip(robot.dynamic_parameter_names, robot.dynamic_parameters.tolist(), strict=True))
+
+
 def _usual(robot: Robot) -> list[str]:
-    values = dict(
-        zip(robot.dynamic_parameter_names, robot.dynamic_parameters.tolist(), strict=True)
-    )
+    values = described_parameters(robot)
     driven, changeable = {*robot.actuated_joints}, {*changeable_bodies(robot.model)}
 
     def wanted(name: str) -> bool:
@@ -164,22 +167,13 @@ def equations(robot: Robot, data: Measurements) -> Equations:
     forces = inertial + robot.bias_forces(data.q, data.v, base=data.base)
     known = forces - Y @ robot.dynamic_parameters
     reduced = robot.reduced()
-    W, tau, t, names = Y, data.tau, data.t, _speed_names(robot)
+    W, tau, t, names = Y, data.tau, data.t, speed_names(robot)
     if robot.nc:
         T, names = reduced.torque_map(data.q), reduced.independent_joints
         W, tau, known = T @ W, *(np.einsum("nij,nj->ni", T, x) for x in (tau, known))
     if data.cutoff is not None:
         t, W, tau, known = thinned(t, data.cutoff, W, tau, known)
     return Equations(W, tau - known, names, t, np.abs(tau) + np.abs(known))
-
-
-def _speed_names(robot: Robot) -> tuple[str, ...]:
-    """Names of the speeds."""
-    names: list[str] = []
-    for name in robot.joint_names:
-        count = robot.joints[name].v.stop - robot.joints[name].v.start
-        names += part_names(name, count, robot.joints)
-    return tuple(names)
 
 
 def random_regressors(
