@@ -12,7 +12,7 @@ from robodyn import BasePath, Robot, SettingsError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, of_one_state
 from robodyn.caller import warn
-from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime

@@ -24,12 +24,14 @@ from robodyn.identification.bodies.consistent import (
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
     CondensedEquations,
+    Fit,
     equations,
+    fit,
+    hidden,
     random_regressors,
     selected,
 )
 from robodyn.identification.estimation.identified import Identified
-from robodyn.identification.estimation.least_squares import Fit, fit, hidden
 from robodyn.literals import Unexcited
 from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters

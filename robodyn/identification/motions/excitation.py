@@ -16,9 +16,8 @@ from robodyn.identification.data.independent_motion import (
     States,
     independent_joints_of,
 )
-from robodyn.identification.estimation.equations import selected
+from robodyn.identification.estimation.equations import hidden, selected
 from robodyn.identification.estimation.identify import structure
-from robodyn.identification.estimation.least_squares import hidden
 from robodyn.identification.motions.fourier import Bounds, Excitation, Series
 from robodyn.literals import Criterion
 from robodyn.robot import Robot
