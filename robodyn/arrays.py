@@ -229,9 +229,9 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(given)
 
 
-def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
+def of_one_state(what: str, value: ArrayLike, size: int, of: str = "") -> FloatArray:
     """A copy of an array for one state: ``size`` finite numbers, not a batch."""
-    x = checked(what, value, size)
+    x = checked(what, value, size, of=of)
     if x.ndim != 1:
         raise wrong_shape(what, x.shape, f"({size},)", (size,))
     return x.copy()
@@ -272,6 +272,27 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
     except (TypeError, ValueError):
         raise mismatch(what, value, "three numbers") from None
     return number(f"{what}[0]", x), number(f"{what}[1]", y), number(f"{what}[2]", z)
+
+
+def each(
+    what: str,
+    given: ArrayLike,
+    count: int,
+    kind: str,
+    fits: Callable[[FloatArray], Any],
+    of: str = "",
+) -> FloatArray:
+    """One number for all or one for each, in an array of its own, shape (count,).
+
+    kind: Of number, for messages: ``"a positive number"``.
+    fits: Whether numbers in an array are of this kind.
+    of: What each is of, for messages.
+    """
+    x = np.array(numbers(what, given), float)
+    if x.shape not in ((), (count,)) or not np.all(fits(x)):
+        message = f"{what} is {shown(given)}, expected {kind}, or {count} of them{of}"
+        raise ShapeError(message, name=what, given=given, expected=(count,))
+    return np.array(np.broadcast_to(x, (count,)))
 
 
 def all_finite(x: Array) -> bool:

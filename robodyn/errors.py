@@ -8,6 +8,7 @@ state at fault is an attribute. Each error also derives from the builtin error t
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -672,3 +673,15 @@ class MissingExtraError(RobodynError, ImportError):
         from robodyn.installation import install_command  # reads metadata, which takes a while
 
         super().__init__(f"{purpose} needs {package}: {install_command(package, extra)}")
+
+
+def optional(package: str, extra: str, purpose: str) -> Any:
+    """A package that an extra brings, imported where it is used.
+
+    purpose: What needs it, for the message.
+    Raises MissingExtraError: If it is not installed.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise MissingExtraError(package, extra, purpose) from error

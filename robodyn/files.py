@@ -24,6 +24,14 @@ def as_path(what: str, value: Any) -> Path:
     return Path(value)
 
 
+def refuse_missing_folder(path: Path) -> None:
+    """Refuse to write into a folder that does not exist."""
+    if not path.parent.is_dir():
+        raise MissingFileError(
+            f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
+        )
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn errors of the system into `FileError` while a file is written.
@@ -31,10 +39,7 @@ def writing(path: Path) -> Iterator[None]:
     Raises MissingFileError: If there is no such folder.
     Raises FileError: For whatever else the system refuses: no permission, no space.
     """
-    if not path.parent.is_dir():
-        raise MissingFileError(
-            f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
-        )
+    refuse_missing_folder(path)
     try:
         yield
     except FileError:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked
+from robodyn.arrays import of_one_state
 from robodyn.model.virtual_work import joint_forces
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import StateSpace
@@ -111,9 +111,7 @@ class LQR:
             raise SettingsError(
                 f"{robot.name!r} depends on time: no posture of it is at rest for good"
             )
-        q = np.array(checked("posture", self.posture, robot.nq, of=robot.name))
-        if q.ndim != 1:
-            raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
+        q = of_one_state("posture", self.posture, robot.nq, of=robot.name)
         given = None if self.tau is None else _of_motors(robot, q, self.tau)
         still = _currents(robot, q, given, self.base)
         tau = _of_motors(robot, q, _holding(robot, q, still, self.base)) if given is None else given
@@ -150,11 +148,7 @@ class LQR:
 
 def _of_motors(robot: Robot, q: FloatArray, given: ArrayLike) -> FloatArray:
     """Given forces, of motors alone."""
-    tau = np.array(checked("tau", given, robot.nv, of=robot.name))
-    if tau.ndim != 1:
-        raise ShapeError(
-            f"tau has shape {tau.shape}, expected ({robot.nv},)", name="tau", given=tau.shape
-        )
+    tau = of_one_state("tau", given, robot.nv, of=robot.name)
     own = by_motors(robot, q, tau)
     others = np.flatnonzero(np.abs(tau - own) > ACTUATION_RANK * np.abs(tau).max(initial=0.0))
     if len(others):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers, wrong_shape
+from robodyn.arrays import each, number, numbers, wrong_shape
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.actuated_speeds import at_all_joints, coordinates_of_motors
 from robodyn.symbolic.scalar import Scalar, SymbolArray, floor
@@ -158,25 +158,10 @@ def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDA
     ShapeError
         If it is neither, or has the wrong sign, or is not finite.
     """
-    try:
-        given = numbers(name, value).astype(float)
-        gains = np.array(np.broadcast_to(given, (nv,)))
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"{name} is {value!r}, expected a number or {nv} numbers",
-            name=name,
-            given=value,
-            expected=(nv,),
-        ) from None
-    enough = gains > 0.0 if positive else gains >= 0.0
-    if not np.all(np.isfinite(gains) & enough):
-        raise ShapeError(
-            f"{name} is {given.tolist()}, expected it finite and "
-            f"{'positive' if positive else 'not negative'}",
-            name=name,
-            given=value,
-            expected=(nv,),
-        )
+    kind = f"a finite number, {'positive' if positive else 'not negative'}"
+    gains = each(
+        name, value, nv, kind, lambda x: np.isfinite(x) & (x > 0.0 if positive else x >= 0.0)
+    )
     gains.flags.writeable = False
     return gains
 

@@ -15,7 +15,7 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.simulation.loads.actuated_speeds import joints_of
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.guarded import if_not_negative

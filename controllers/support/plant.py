@@ -9,6 +9,7 @@ import numpy as np
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.model.virtual_work import generalised, joint_forces
+from robodyn.motion.base_motion import not_moving_error
 from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds, coordinates_of_motors
 
@@ -143,10 +144,7 @@ def base_path(robot: Robot, base: Base | None) -> BasePath | None:
     if robot.base != "moving":
         if base is None:
             return None
-        raise ShapeError(
-            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
-            name="base",
-        )
+        raise not_moving_error(robot.name, robot.base)
     if base is None:
         raise ShapeError(
             f"{robot.name!r} has a moving base: give the controller base=, the path that simulate "

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import BasePath, Robot, SettingsError, ShapeError
+from robodyn import BasePath, Robot, SettingsError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, number
+from robodyn.arrays import number, of_one_state
 from robodyn.caller import warn
-from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
@@ -264,9 +264,4 @@ def _lists(A: FloatArray) -> list[list[Any]]:
 def _fixed(robot: Robot, posture: ArrayLike | None) -> FloatArray | None:
     if posture is None:
         return None
-    q = checked("posture", posture, robot.nq, of=robot.name)
-    if q.ndim != 1:
-        raise ShapeError(
-            f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture", given=q.shape
-        )
-    return np.array(q, float)
+    return of_one_state("posture", posture, robot.nq, of=robot.name)

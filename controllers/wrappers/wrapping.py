@@ -12,8 +12,14 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, wrong_shape
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.simulation import ControllerSample
-from robodyn.simulation.control import callbacks
-from robodyn.simulation.control.controller import INNER, State, stateful
+from robodyn.simulation.control.controller import (
+    INNER,
+    State,
+    check_controller,
+    checked_initial_state,
+    checked_update,
+    stateful,
+)
 from robodyn.symbolic.scalar import SymbolArray
 
 from ..support.gains import checked_call, real
@@ -28,7 +34,7 @@ def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
     ShapeError
         If the controller is no function, or what is given as a robot is none.
     """
-    callbacks.check_controller(controller)
+    check_controller(controller)
     if robot is not None:
         expect("robot", robot, Robot)
         return robot
@@ -105,7 +111,7 @@ def initial_state_of(controller: Any, sample: ControllerSample) -> State:
     """The state of the controller in a wrapper before its first sample."""
     if is_symbolic(sample.q):
         return stateful(controller).initial_state(sample)
-    return callbacks.checked_initial_state(stateful(controller), sample)
+    return checked_initial_state(stateful(controller), sample)
 
 
 def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[FloatArray, State]:
@@ -117,7 +123,7 @@ def update_of(controller: Any, sample: ControllerSample, state: State) -> tuple[
         If it returns anything else.
     """
     if not is_symbolic(sample.q):
-        return callbacks.checked_update(stateful(controller), sample, state)
+        return checked_update(stateful(controller), sample, state)
     updated = stateful(controller).update(sample, state)
     try:
         given, after = updated

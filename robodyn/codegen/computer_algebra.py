@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from operator import add, le, lt, mul, truediv
 from typing import Any
 
-from robodyn.errors import MissingExtraError
+from robodyn.errors import optional
 from robodyn.symbolic import ops
 from robodyn.symbolic.evaluate import results_of
 from robodyn.symbolic.graph import Port, Program
@@ -24,10 +24,7 @@ def casadi_function(program: Program) -> Any:
 
     Raises MissingExtraError: Without CasADi.
     """
-    try:
-        import casadi
-    except ImportError as error:
-        raise MissingExtraError("casadi", "casadi", "symbols of CasADi") from error
+    casadi = optional("casadi", "casadi", "symbols of CasADi")
     operations = _ARITHMETIC | {
         op: getattr(casadi, _ELSEWHERE.get(name, name)) for op, name in ops.FUNCTIONS.items()
     }
@@ -55,10 +52,7 @@ def sympy_matrices(program: Program) -> dict[str, Any]:
 
     Raises MissingExtraError: Without SymPy.
     """
-    try:
-        import sympy
-    except ImportError as error:
-        raise MissingExtraError("sympy", "sympy", "symbols of SymPy") from error
+    sympy = optional("sympy", "sympy", "symbols of SymPy")
     operations = _ARITHMETIC | {
         op: getattr(sympy, {"abs": "Abs"}.get(name, _ELSEWHERE.get(name, name)))
         for op, name in ops.FUNCTIONS.items()

@@ -30,7 +30,7 @@ from robodyn.model.changes.parameter_rows import ParameterRows
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
-from robodyn.motion.base_motion import BaseMotion
+from robodyn.motion.base_motion import BaseMotion, not_moving_error
 from robodyn.progress import progress
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
@@ -522,11 +522,7 @@ class Evaluator:
             expect("base", motion, BaseMotion)
             return motion.pose, motion.twist, motion.acceleration
         if base is not None:
-            raise ShapeError(
-                f"base= given, but {self._model.mechanism.name!r} has a {settings.base} base; "
-                "load it with base='moving'",
-                name="base",
-            )
+            raise not_moving_error(self._model.mechanism.name, settings.base)
         return ()
 
     def _time_beside(self, arrays: Sequence[ArrayLike]) -> Array:

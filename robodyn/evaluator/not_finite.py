@@ -20,6 +20,7 @@ from robodyn.model.states import (
     rows_of,
     too_large,
 )
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import NEARLY_SINGULAR
 
 #: What says by NaN that there is no such posture, or is asked where there may be none.
@@ -44,6 +45,7 @@ MAY_BE_UNDEFINED = {"measure"}
 LOOKED_AT = 5
 
 
+@dataclass(frozen=True, eq=False)
 class NonFiniteDiagnosis:
     """Raises what a result that is not finite is due to.
 
@@ -52,13 +54,9 @@ class NonFiniteDiagnosis:
         matrices.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        function: Callable[[str], Function],
-        mass_matrices: Callable[[Array, tuple[int, ...], Array], Array],
-    ) -> None:
-        self._model, self._function, self._mass_matrices = model, function, mass_matrices
+    _model: Model
+    _function: Callable[[str], Function]
+    _mass_matrices: Callable[[Array, tuple[int, ...], Array], Array]
 
     def refuse(
         self,

@@ -120,18 +120,14 @@ class Local:
         return np.concatenate([none, pushed], axis=-2)
 
 
+@dataclass(frozen=True, eq=False)
 class LocalDynamics:
     """Finds the dynamics near states."""
 
-    def __init__(
-        self,
-        model: Model,
-        space: ConfigurationSpace,
-        tangents: Tangents,
-        derivatives: DynamicsDerivatives,
-    ) -> None:
-        self._model, self._space = model, space
-        self._tangents, self._derivatives = tangents, derivatives
+    _model: Model
+    _space: ConfigurationSpace
+    _tangents: Tangents
+    _derivatives: DynamicsDerivatives
 
     def add(self, speeds: tuple[int, ...]) -> bool:
         """Whether steps of the coordinates along some speeds are added to them."""

@@ -46,6 +46,12 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     return np.array(rows) if one else np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
+def not_moving_error(robot: str, base: str) -> ShapeError:
+    """The error for a motion of the base of a robot whose base does not move as prescribed."""
+    message = f"base= given, but {robot!r} has a {base} base; load it with base='moving'"
+    return ShapeError(message, name="base")
+
+
 def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     """Refuse matrices that are not homogeneous transforms of a rigid motion.
 

@@ -17,6 +17,7 @@ from robodyn.model.model import Model
 from robodyn.model.position_limits import limit_excess
 from robodyn.model.states import overflow, refuse_zero_quaternions
 from robodyn.parts.joint_positions import TreeJointPositions
+from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import AT_LIMIT, QUATERNION_ROUNDING
 
 
@@ -190,21 +191,17 @@ class ConfigurationSpace:
         return configuration.normalised(self._model.blocks, x)
 
 
+@dataclass(frozen=True, eq=False)
 class FollowingPositions:
     """Checks positions for joints that are functions of others, and draws random ones.
 
     positions: From positions to those of all joints by name.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        evaluator: Evaluator,
-        space: ConfigurationSpace,
-        positions: Callable[[Array], Mapping[str, Array]],
-    ) -> None:
-        self._model, self._evaluator, self._space = model, evaluator, space
-        self._positions = positions
+    _model: Model
+    _evaluator: Evaluator
+    _space: ConfigurationSpace
+    _positions: Callable[[Array], Mapping[str, Array]]
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position of a tree that fits, shape (nq,)."""

@@ -18,11 +18,13 @@ from robodyn.errors import InertiaError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.quick_dataclass import dataclass
 from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
 
 
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """Inertial parameters, those of motors and of friction.
 
@@ -30,13 +32,9 @@ class Parameters:
         meet.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        evaluator: Evaluator,
-        random: Callable[[np.random.Generator], Array],
-    ) -> None:
-        self._model, self._evaluator, self._random = model, evaluator, random
+    _model: Model
+    _evaluator: Evaluator
+    _random: Callable[[np.random.Generator], Array]
 
     @property
     def body_names(self) -> tuple[str, ...]:

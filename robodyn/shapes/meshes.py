@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import MissingExtraError
+from robodyn.errors import optional
 from robodyn.joints.common.kind import JointKind
 from robodyn.shapes.geometry import Shape
 
@@ -52,8 +52,4 @@ def joint_axis(kind: JointKind, axis: tuple[float, float, float] | None, size: f
 
 
 def _trimesh() -> Any:
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtraError("trimesh", "view", "making triangles of shapes") from None
-    return trimesh
+    return optional("trimesh", "view", "making triangles of shapes")

@@ -17,8 +17,7 @@ from robodyn.literals import FrictionChoice, IntegratorName, LimitsChoice
 from robodyn.progress import Progress, reporter
 from robodyn.robot import Robot
 from robodyn.simulation.checks.singular_passage import warn_of_passage
-from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.controller import Controller
+from robodyn.simulation.control.controller import Controller, check_controller
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.events.joint_stops import RigidStops
 from robodyn.simulation.friction.dry_friction import DryFriction

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import checked, mismatch, number, wrong_shape
-from robodyn.errors import MissingExtraError, ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError, optional
 from robodyn.state_space.exponential import exponential
 from robodyn.state_space.margins import NONE, Margins, frequencies, margins_of, response
 from robodyn.state_space.mode import Mode, scaled
@@ -513,10 +513,7 @@ class StateSpace:
                 "inputs=",
                 name="inputs",
             )
-        try:
-            from control import ss
-        except ImportError:
-            raise MissingExtraError("control", "control", "a model of python-control") from None
+        ss = optional("control", "control", "a model of python-control").ss
         names = {what: _plain(getattr(self, what)) for what in ("states", "inputs", "outputs")}
         return ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
 

@@ -11,7 +11,7 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.simulation.control import callbacks, running_controller
+from robodyn.simulation.control import controller as callbacks, running_controller
 from robodyn.simulation.control.compile_controller import NumbaCode, compile_controller
 from robodyn.simulation.control.controller import Stateless
 from robodyn.simulation.step import compiled_motion

@@ -10,7 +10,7 @@ import pytest
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
 from robodyn.errors import EnergyWarning
-from robodyn.simulation.checks import energy_balance, energy_check
+from robodyn.simulation.checks import energy_check
 
 
 def told(run):
@@ -188,11 +188,11 @@ def test_long_motions_are_looked_at_in_blocks_that_go_on(monkeypatch):
     """Speeds that are larger from one block on are energy from nowhere, though steady there."""
     robot = rd.load("double_pendulum", gravity=(0, 0, 0), passive=False)
     run = rd.simulate(robot, v0=[1.0, -0.5], duration=0.1)
-    monkeypatch.setattr(energy_balance, "TOGETHER", 60)  # 20 samples of two joints
+    monkeypatch.setattr(energy_check, "TOGETHER", 60)  # 20 samples of two joints
     given = 1e-2, 1e-12, 0.0, 1
-    assert energy_balance.work_explains_energy(run, *given)
+    assert energy_check.work_explains_energy(run, *given)
     faster = run.v * np.where(np.arange(len(run)) < 40, 1.0, 1.1)[:, None]
-    assert not energy_balance.work_explains_energy(replace(run, v=faster), *given)
+    assert not energy_check.work_explains_energy(replace(run, v=faster), *given)
 
 
 def test_some_of_very_many_motions_are_looked_at(pendulum, monkeypatch):

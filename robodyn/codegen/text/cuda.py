@@ -16,7 +16,7 @@ from robodyn.codegen.text.assignments import (
     port_comments,
     statements,
 )
-from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.errors import ShapeError, optional
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 
@@ -79,10 +79,7 @@ class CudaFunction:
 
     def __init__(self, program: Program, dtype: Precision = "double") -> None:
         source = cuda_source(program, dtype=dtype)
-        try:
-            import cupy
-        except ImportError as error:
-            raise MissingExtraError("cupy", "cuda", "computing on a CUDA device") from error
+        cupy = optional("cupy", "cuda", "computing on a CUDA device")
         self.inputs, self.outputs = program.inputs, program.outputs
         self.dtype = np.dtype(np.float64 if dtype == "double" else np.float32)
         self._cupy = cupy

@@ -29,8 +29,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from robodyn.equations.elimination.elimination import Factors
-from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.factorization import pivot_inverse
+from robodyn.equations.tree.composite_body import Matrix, pivot_inverse
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
@@ -100,7 +99,7 @@ def accelerations(
     M: Mass matrix.
     force: ``tau - h``.
     rows: Independent, but for groups at their end; their bias includes what stabilises them.
-    light, optional: Speeds that may move no mass, as for `factorization.factorize`.
+    light, optional: Speeds that may move no mass, as for `factorize`.
     """
     factors = Factors(M, rows, *_pivots(M, light, groups))
     return factors.solve(force, [row.bias for row in rows])
@@ -111,7 +110,7 @@ class FreeSystem:
 
     M: Mass matrix of all speeds.
     rows: Independent in the free speeds, but for groups at their end.
-    light: Speeds that may move no mass, as for `factorization.factorize`.
+    light: Speeds that may move no mass, as for `factorize`.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from robodyn.equations.forces.drives import Sliding
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.factorization import factorize, solve
+from robodyn.equations.tree.composite_body import factorize, solve
 from robodyn.equations.tree.reactions import along_axes
 from robodyn.force_elements.joint_friction import resistance
 from robodyn.symbolic.scalar import Number

@@ -1,4 +1,4 @@
-"""Inverse, forward and hybrid dynamics, and the forces that they are made of."""
+"""Mass and Coriolis matrices, inverse, forward and hybrid dynamics, and the forces in them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,37 @@ from robodyn.equations.quantities.common.quantity import (
 )
 from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
-from robodyn.equations.tree import articulated_body, newton_euler
+from robodyn.equations.tree import (
+    articulated_body,
+    composite_body,
+    coriolis,
+    newton_euler,
+)
 from robodyn.results import HybridDynamics
+
+
+def mass_matrix(t: Tracer) -> Results:
+    """Mass matrix by composite rigid bodies."""
+    return {"M": composite_body.mass_matrix(t.state)}
+
+
+def mass_matrix_inverse(t: Tracer) -> Results:
+    """Inverse from the factorised mass matrix."""
+    M = composite_body.mass_matrix(t.state)
+    return {"M_inverse": composite_body.inverse(composite_body.factorize(M, t.model.light))}
+
+
+def coriolis_matrix(t: Tracer) -> Results:
+    """Coriolis matrix in Christoffel form, without the motion of the base."""
+    return {"C": coriolis.coriolis_matrix(t.state)}
+
+
+def _of_two_speeds(
+    trace: Trace, name: str, unit: str, *given: Input, solves: bool = False
+) -> Quantity:
+    found = Output(name, ("nv", "nv"), unit)
+    return Quantity(given, (found,), trace, TREE_FORCES, parametric=True, solves=solves)
+
 
 FORCES = Output("tau", ("nv",), "N m, N")
 ACCELERATIONS = Output("a", ("nv",), "rad/s^2, m/s^2")
@@ -92,6 +121,11 @@ def _articulated(
 
 #: Quantities by name.
 ROWS = {
+    "mass_matrix": _of_two_speeds(mass_matrix, "M", "kg m^2, kg m, kg", Q),
+    "mass_matrix_inverse": _of_two_speeds(
+        mass_matrix_inverse, "M_inverse", "1/(kg m^2), 1/(kg m), 1/kg", Q, solves=True
+    ),
+    "coriolis_matrix": _of_two_speeds(coriolis_matrix, "C", "kg m^2/s, kg m/s, kg/s", Q, V),
     "inverse_dynamics": Quantity(
         (Q, V, A),
         (FORCES,),

@@ -20,7 +20,7 @@ from typing import Any
 from robodyn.equations.mechanism.coordinate_steps import integrate
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity
 from robodyn.equations.quantities.common.tracer import Results, Tracer
-from robodyn.equations.tree.factorization import factorize, solve
+from robodyn.equations.tree.composite_body import factorize, solve
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, clip, is_zero, maximum, sqrt, where

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from robodyn.equations.quantities.common.quantity import REFUSED, Output, Q, Quantity
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.frames import jacobian_rows
-from robodyn.equations.tree import composite_body, factorization
+from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, dot, product, sqrt
@@ -22,11 +22,11 @@ def operational_inertia(t: Tracer) -> Results:
     if len(J) > t.model.nv or not all(isinstance(x, Scalar) or x for x in heights):
         return {"inertia": [[math.nan for _ in J] for _ in J]}
     M = composite_body.mass_matrix(t.state)
-    factors = factorization.factorize(M, t.model.light)
-    moves = [factorization.solve(factors, row) for row in J]
+    factors = composite_body.factorize(M, t.model.light)
+    moves = [composite_body.solve(factors, row) for row in J]
     A = [[dot(x, row) for x in moves] for row in J]
     guarded = dict.fromkeys(range(len(A)), 0.0)
-    inverse = factorization.inverse(factorization.factorize(A, guarded))
+    inverse = composite_body.inverse(composite_body.factorize(A, guarded))
     return {"inertia": _if_true([x for row in inverse for x in row], tests)}
 
 

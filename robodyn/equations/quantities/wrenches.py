@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from robodyn.array_types import Array
+from robodyn.equations.forces.between_links import point_motions
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.quantities.common import closed_dynamics
 from robodyn.equations.quantities.common.quantity import (
     MULTIPLIERS,
+    STATE,
     A,
     Constrained,
+    Options,
     Output,
     Q,
     Quantity,
     V,
     flat,
 )
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.dynamics import (
     ACCELERATIONS,
@@ -28,8 +33,40 @@ from robodyn.equations.quantities.dynamics import (
     ROWS as DYNAMICS,
 )
 from robodyn.equations.tree import reactions
+from robodyn.results import GroundContact
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Wrench, summed
+
+
+def ground_contacts(t: Tracer) -> Results:
+    """Force, depth and slip of each point that may touch the ground."""
+    points = point_motions(t.state, t.ground)
+    planes = zip(t.setup.ground, points, strict=True)
+    touches = [plane.touch(x) for plane, at in planes for x in at]
+    return {
+        "force": [touch.force for touch in touches],
+        "depth": [touch.depth for touch in touches],
+        "slip": [touch.slip for touch in touches],
+    }
+
+
+def by_name(setup: Setup, options: Options) -> Callable[..., dict[str, GroundContact]]:
+    """The contacts by their names."""
+    names = [name for plane in setup.ground for name, _, _ in plane.contacts]
+
+    def made(found: tuple[Array, ...]) -> dict[str, GroundContact]:
+        force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
+        return {
+            name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
+            for k, name in enumerate(names)
+        }
+
+    return made
+
+
+def _contacts(t: Tracer) -> int:
+    return sum(len(plane.contacts) for plane in t.setup.ground)
+
 
 #: Stands for a joint: what the ground, or the moving base, supplies.
 GROUND = "base"
@@ -160,6 +197,18 @@ WRENCHES = Output("wrenches", (lambda t: _joints(t) + 1, 6), "N, N m")
 
 #: Quantities by name.
 ROWS = {
+    "ground_contacts": Quantity(
+        (Q, V),
+        (
+            Output("force", (_contacts, 3), "N"),
+            Output("depth", (_contacts,), "m"),
+            Output("slip", (_contacts, 3), "m/s"),
+        ),
+        ground_contacts,
+        STATE,
+        base=True,
+        result=by_name,
+    ),
     "joint_wrenches": Quantity(
         (Q, V, A),
         (WRENCHES,),

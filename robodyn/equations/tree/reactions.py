@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import State
-from robodyn.equations.tree.factorization import factorize, solve
+from robodyn.equations.tree.composite_body import factorize, solve
 from robodyn.equations.tree.newton_euler import body_motions, rotor_reactions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.arrays import named, shown
 from robodyn.caller import warn
 from robodyn.codegen import Function
-from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.errors import SettingsError, ShapeError, SingularWarning, UnknownNameError
 from robodyn.exporting.unit.motion import assembly, check_step, control_of, explicit, step_of
 from robodyn.exporting.unit.unit import Control, Procedure, Routine, Step, Unit

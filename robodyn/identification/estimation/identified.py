@@ -16,7 +16,7 @@ from robodyn.equations.tree.regressor import PARAMETERS
 from robodyn.html_tables import html_table
 from robodyn.identification.bodies.consistent import body_of, inertia_in, possible
 from robodyn.identification.data.measurements import Measurements, measured
-from robodyn.identification.estimation.equations import equations
+from robodyn.identification.estimation.equations import described_parameters, equations
 from robodyn.pictures.curves import Panel, draw
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
@@ -127,14 +127,7 @@ class Identified:
 
         None, where consistent parameters were asked for.
         """
-        p = dict(
-            zip(
-                self.described.dynamic_parameter_names,
-                self.described.dynamic_parameters.tolist(),
-                strict=True,
-            )
-        )
-        p |= self.parameters
+        p = described_parameters(self.described) | self.parameters
         owners = dict.fromkeys(name.rpartition(".")[0] for name in self.parameters)
         bodies = [x for x in owners if x in self.described.body_names]
         wrong = [x for x in bodies if not possible(np.array([p[f"{x}.{k}"] for k in PARAMETERS]))]
@@ -248,7 +241,6 @@ class Identified:
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Times; measured forces, and those of the identified and of the described robot."""
         at = equations(self.described, measured(self.described, data))
-        p = self.described.dynamic_parameters
-        names = self.described.dynamic_parameter_names
-        new = np.array([self.parameters.get(n, x) for n, x in zip(names, p, strict=True)])
-        return at.t, at.y, at.W @ new, at.W @ p
+        p = described_parameters(self.described)
+        new = np.array([*(p | self.parameters).values()])
+        return at.t, at.y, at.W @ new, at.W @ self.described.dynamic_parameters

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers
+from robodyn.arrays import each, number
 from robodyn.caller import warn
 from robodyn.equations.tree.regressor import PARAMETERS
-from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError, ShapeError
+from robodyn.errors import ConvergenceWarning, IdentificationError, SettingsError
 from robodyn.identification.bodies.consistent import (
     UnknownInertia,
     ball,
@@ -24,12 +24,14 @@ from robodyn.identification.bodies.consistent import (
 from robodyn.identification.data.measurements import Measurements, measured
 from robodyn.identification.estimation.equations import (
     CondensedEquations,
+    Fit,
     equations,
+    fit,
+    hidden,
     random_regressors,
     selected,
 )
 from robodyn.identification.estimation.identified import Identified
-from robodyn.identification.estimation.least_squares import Fit, fit, hidden
 from robodyn.literals import Unexcited
 from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
@@ -245,17 +247,10 @@ def noise_of(noise: ArrayLike | None, at: CondensedEquations) -> FloatArray | No
     """The given standard deviation of each row."""
     if noise is None:
         return None
-    given = np.array(numbers("noise", noise), float)
-    count = len(at.names)
-    if given.shape not in ((), (count,)) or not (np.isfinite(given) & (given > 0.0)).all():
-        raise ShapeError(
-            f"noise is {noise!r}, expected a positive number, or {count} of them, for "
-            f"{', '.join(at.names)}",
-            name="noise",
-            given=noise,
-            expected=(count,),
-        )
-    return np.array(np.broadcast_to(given, (count,)))
+    of = f", for {', '.join(at.names)}"
+    return each(
+        "noise", noise, len(at.names), "a positive number", lambda x: np.isfinite(x) & (x > 0.0), of
+    )
 
 
 def of_all_parameters(at: CondensedEquations, base: BaseParameters) -> CondensedEquations:

@@ -25,7 +25,7 @@ from robodyn.identification.bodies.consistent import (
     warn_of_unfinished_search,
 )
 from robodyn.identification.data.measurements import Measurements, measured
-from robodyn.identification.estimation.equations import CondensedEquations, equations
+from robodyn.identification.estimation.equations import CondensedEquations, Fit, equations
 from robodyn.identification.estimation.identify import (
     PRIOR,
     checked_prior,
@@ -34,7 +34,6 @@ from robodyn.identification.estimation.identify import (
     of_all_parameters,
     structure,
 )
-from robodyn.identification.estimation.least_squares import Fit
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory

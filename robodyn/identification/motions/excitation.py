@@ -9,16 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number, numbers
-from robodyn.errors import IdentificationError, SettingsError, ShapeError
+from robodyn.arrays import each, number
+from robodyn.errors import IdentificationError, SettingsError
 from robodyn.identification.data.independent_motion import (
     IndependentJoints,
     States,
     independent_joints_of,
 )
-from robodyn.identification.estimation.equations import selected
+from robodyn.identification.estimation.equations import hidden, selected
 from robodyn.identification.estimation.identify import structure
-from robodyn.identification.estimation.least_squares import hidden
 from robodyn.identification.motions.fourier import Bounds, Excitation, Series
 from robodyn.literals import Criterion
 from robodyn.robot import Robot
@@ -135,16 +134,8 @@ def _limit(
     """A limit of each independent joint; 0 in a file means no limit."""
     if given is None:
         return np.where(default > 0.0, default, np.inf)
-    found = np.array(numbers(name, given), float)
-    if found.shape not in ((), (len(joints),)) or not (found > 0.0).all():
-        raise ShapeError(
-            f"{name} is {given!r}, expected a positive number, or {len(joints)} of them, for "
-            f"{', '.join(joints)}",
-            name=name,
-            given=given,
-            expected=(len(joints),),
-        )
-    return np.array(np.broadcast_to(found, (len(joints),)))
+    of = f", for {', '.join(joints)}"
+    return each(name, given, len(joints), "a positive number", lambda x: x > 0.0, of)
 
 
 def _bounds(

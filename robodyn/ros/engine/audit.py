@@ -15,8 +15,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.commands.path_limits import AtLimit, first_at_limit
 from robodyn.ros.states.throttled_logger import ThrottledLogger
-from robodyn.simulation.checks.energy_balance import energies_of
-from robodyn.simulation.checks.energy_check import imbalance
+from robodyn.simulation.checks.energy_check import energies_of, imbalance
 from robodyn.simulation.checks.singular_passage import passage
 from robodyn.simulation.limits.bounds import bounds_of
 from robodyn.simulation.limits.joint_limits import limit_violations, passed_edges

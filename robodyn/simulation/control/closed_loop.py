@@ -17,14 +17,13 @@ from robodyn.codegen import Function
 from robodyn.codegen.constants_as_inputs import function_of
 from robodyn.errors import SampleWarning, SettingsError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.compile_controller import (
     compile_controller,
     trace_at_equal_steps,
     why_no_code,
 )
 from robodyn.simulation.control.compiled_controller import CompiledController
-from robodyn.simulation.control.controller import nested_controllers
+from robodyn.simulation.control.controller import check_controller, nested_controllers
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs

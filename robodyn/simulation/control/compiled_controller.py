@@ -17,8 +17,12 @@ from robodyn.codegen import Function
 from robodyn.codegen.calls.trace_graph import Untraceable
 from robodyn.codegen.constants_as_inputs import ConstantsAsInputs, function_of
 from robodyn.quick_dataclass import dataclass
-from robodyn.simulation.control.callbacks import checked_initial_state, checked_update
-from robodyn.simulation.control.controller import ControllerSample, StatefulController
+from robodyn.simulation.control.controller import (
+    ControllerSample,
+    StatefulController,
+    checked_initial_state,
+    checked_update,
+)
 from robodyn.simulation.control.tracing import SampleSignal, Signal, Trace
 from robodyn.simulation.loads.loads import Table
 from robodyn.symbolic.evaluate import evaluate

@@ -13,7 +13,6 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.control import callbacks
 from robodyn.simulation.control.compile_controller import compile_controller
 from robodyn.simulation.control.compiled_controller import CompiledController, has_numbers
 from robodyn.simulation.control.controller import (
@@ -21,6 +20,10 @@ from robodyn.simulation.control.controller import (
     ControllerSample,
     State,
     Stateless,
+    check_controller,
+    checked_forces,
+    checked_initial_state,
+    checked_update,
     recorded_entries,
     stateful,
     with_instants,
@@ -228,7 +231,7 @@ class RunningController:
         times: FloatArray | None = None,
         batch: bool = False,
     ) -> None:
-        callbacks.check_controller(controller)
+        check_controller(controller)
         self.given, self.controller = controller, stateful(controller)
         self._robot, self._batch = robot, batch
         self.times = None if times is None else with_instants(controller, times)
@@ -255,7 +258,7 @@ class RunningController:
             q, v = q[None], v[None]
         if self.state is None:
             start = ControllerSample(t, q, v, 0.0, np.zeros(v.shape))
-            self.state = callbacks.checked_initial_state(self.controller, start)
+            self.state = checked_initial_state(self.controller, start)
             self._t, self.applied = t, np.zeros(v.shape)
         function = self.compiled_function
         tau = self._called(t, q, v) if function is None else function(t, q, v)
@@ -286,11 +289,11 @@ class RunningController:
         if self._function is not None:  # as the next lines do, without a sample
             symbolic = bool(getattr(self._function, "symbolic", False))
             given = self._function(t, q.copy(), v.copy())
-            return callbacks.checked_forces(given, t, v.shape, symbolic=symbolic)
+            return checked_forces(given, t, v.shape, symbolic=symbolic)
         assert self.state is not None
         h = t - self._t
         sample = ControllerSample(t, q, v, h, self.applied * h)
-        tau, self.state = callbacks.checked_update(self.controller, sample, self.state)
+        tau, self.state = checked_update(self.controller, sample, self.state)
         self.log.note(t, self.state, v.shape[:-1], self._widths if v.ndim > 1 else {})
         self._t, self.applied = t, tau
         return tau.copy()

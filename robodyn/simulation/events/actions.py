@@ -14,8 +14,7 @@ from robodyn.arrays import by_name, named_alone, of_one_state
 from robodyn.description import Inertia
 from robodyn.errors import ImpactError
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.controller import Controller
+from robodyn.simulation.control.controller import Controller, check_controller
 from robodyn.simulation.events.event import Action, Change, State
 from robodyn.simulation.events.impulses import caught
 

@@ -16,8 +16,7 @@ from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.linearization.linear_models import without_unread
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_controller
-from robodyn.simulation.control.controller import without_sampling
+from robodyn.simulation.control.controller import check_controller, without_sampling
 from robodyn.simulation.linear_loop.called_references import calling_references
 from robodyn.simulation.linear_loop.controller_slopes import ControllerSlopes, continuous
 from robodyn.simulation.linear_loop.loops import Loop, Sum, continuous_loop, sampled_loop, stacked

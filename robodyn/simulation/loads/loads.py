@@ -14,7 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.closed_loops.constraints.constraint_rows import gains
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, ShapeError, SingularError
-from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.motion.base_motion import BaseMotion, BasePath, not_moving_error
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import RobotCache
@@ -308,10 +308,7 @@ def loads_on(
         not numbers.
     """
     if base is not None and robot.base != "moving":
-        raise ShapeError(
-            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
-            name="base",
-        )
+        raise not_moving_error(robot.name, robot.base)
     held = None if stabilization is None else gains(stabilization)
     driven = Driven(robot.nv) if driven is None else driven
     external = PrescribedLoads(base, {} if wrenches is None else wrenches)

@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import SimulationError, SimulationInterrupted
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import refuse_not_finite
+from robodyn.simulation.control.controller import refuse_not_finite
 from robodyn.simulation.trajectory.trajectory import Trajectory
 
 #: Attribute in which exceptions of other packages get the trajectory.

@@ -13,8 +13,8 @@ import numpy as np
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite, sum_of_squares
 from robodyn.errors import RobodynError, SimulationError
-from robodyn.simulation.control.callbacks import refuse_not_finite
 from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.controller import refuse_not_finite
 from robodyn.simulation.control.running_controller import RunningController, applied_forces
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.broken_motions import BrokenMotions

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
-from robodyn.simulation.control.callbacks import for_motion
+from robodyn.simulation.control.controller import for_motion
 from robodyn.simulation.control.running_controller import RunningController
 from robodyn.simulation.motion.broken_motions import (
     BrokenMotions,

@@ -26,9 +26,9 @@ from robodyn.arrays import numbers, refuse_not_finite, wrong_shape
 from robodyn.errors import SettingsError
 from robodyn.literals import IntegratorName, ParameterSet
 from robodyn.robot import Robot
-from robodyn.simulation.control.callbacks import check_controller
 from robodyn.simulation.control.closed_loop import function_of_state
 from robodyn.simulation.control.compiled_controller import CompiledController
+from robodyn.simulation.control.controller import check_controller
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.sensitivity import step_jacobian
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian

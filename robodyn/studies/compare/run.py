@@ -21,8 +21,7 @@ from robodyn.motion.functions import Reference
 from robodyn.progress import Progress
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.control.callbacks import check_controller, for_motion
-from robodyn.simulation.control.controller import Controller
+from robodyn.simulation.control.controller import Controller, check_controller, for_motion
 from robodyn.simulation.limits.bounds import effort_bounds, effort_shares, speed_bounds
 from robodyn.simulation.limits.joint_limits import Limits, MotorLimits
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, named, numbers
+from robodyn.arrays import checked, each, named, numbers
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.motion.base_motion import BasePath, check_rigid
 from robodyn.motion.derivative_check import check_continuous, sampled
@@ -181,14 +181,10 @@ def starts_of(
     for name, given, least in (("starts", count, 1), ("seed", seed, 0)):
         if type(given) is not int or given < least:
             raise ShapeError(f"{name} is {given!r}, expected an integer from {least} on", name=name)
-    width = np.array(numbers("spread", spread), float)
-    if width.shape not in ((), (robot.nv,)) or not (np.isfinite(width) & (width >= 0.0)).all():
-        raise ShapeError(
-            f"spread is {spread!r}, expected a number >= 0, or {robot.nv} of them, one a speed",
-            name="spread",
-            given=spread,
-            expected=(robot.nv,),
-        )
+    width = each(
+        "spread", spread, robot.nv, "a number >= 0", lambda x: np.isfinite(x) & (x >= 0.0),
+        ", one a speed",
+    )  # fmt: skip
     if task.start is not None:
         q0 = _closed(robot, task.start[0]) if q0 is None else checked("q0", q0, robot.nq)
         if v0 is None:
@@ -210,7 +206,7 @@ def starts_of(
         rows = np.broadcast_to(v, (len(places), v.shape[-1])) if v.ndim == 1 else v
         return start_state(robot, places, rows, 2)
     q, v = start_state(robot, q0, v0, 1)
-    return _spread(robot, q, v, count, np.broadcast_to(width, (robot.nv,)), seed)
+    return _spread(robot, q, v, count, width, seed)
 
 
 def _spread(

@@ -16,7 +16,7 @@ from threading import Event
 from typing import Any
 
 from robodyn.caller import for_threads
-from robodyn.errors import MissingExtraError, ShapeError, SweepError
+from robodyn.errors import ShapeError, SweepError, optional
 from robodyn.studies.sweep.rows import Done, RowResult, StudyCall, StudyRunner
 
 #: Tasks submitted at a time: more than workers, as these are to find work whatever is under way.
@@ -51,10 +51,7 @@ def by_executor(
 @contextmanager
 def dask_executor(scheduler: Any) -> Iterator[Executor]:
     """The executor of a Dask client, or of the client of an address, closed at the end."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("distributed", "dask", "a sweep on a cluster") from None
+    Client = optional("distributed", "dask", "a sweep on a cluster").Client
     if isinstance(scheduler, Client):
         if scheduler.asynchronous:
             raise ShapeError(

@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import FileError, MissingFileError, SweepError
-from robodyn.files import replacing
+from robodyn.files import refuse_missing_folder, replacing
 from robodyn.studies.sweep.identity import differences
 from robodyn.studies.sweep.rows import Done, RowResult
 
@@ -86,10 +86,7 @@ def storing(
     Raises `SweepError` if it is of another sweep, or is written by another process, and
     `MissingFileError` or `FileError` if it cannot be written, or is no sweep.
     """
-    if not path.parent.is_dir():
-        raise MissingFileError(
-            f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
-        )
+    refuse_missing_folder(path)
     beside = [] if path.exists() else [x.name for x in _beside(path) if x.exists()]
     if beside:
         raise FileError(

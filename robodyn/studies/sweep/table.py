@@ -14,7 +14,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.arrays import mismatch
 from robodyn.caller import warn
-from robodyn.errors import MissingExtraError, ShapeError, SweepWarning, UnknownNameError
+from robodyn.errors import ShapeError, SweepWarning, UnknownNameError, optional
 from robodyn.files import as_path
 from robodyn.html_tables import html_table
 from robodyn.studies.sweep.picture import draw_sweep
@@ -186,10 +186,7 @@ class SweepTable:
         MissingExtraError
             If pandas is not installed (extra ``pandas``).
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
+        pandas = optional("pandas", "pandas", "a table as a DataFrame")
         rows, columns = self.rows, dict[str, list[Any]]()
         for name in (*self._coords, *self.names):
             shapes = {np.shape(row[name]) for row in rows if name in row}
@@ -211,10 +208,7 @@ class SweepTable:
         MissingExtraError
             If xarray is not installed (extra ``xarray``).
         """
-        try:
-            import xarray
-        except ImportError:
-            raise MissingExtraError("xarray", "xarray", "a table as a Dataset") from None
+        xarray = optional("xarray", "xarray", "a table as a Dataset")
         found = {name: self[name] for name in self.names}
         return xarray.Dataset(
             {name: (_axes(name, self.dims, x), x) for name, x in found.items()},

@@ -10,7 +10,7 @@ from robodyn.codegen.llvm.kernels import superwords as worth
 from robodyn.codegen.llvm.kernels.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.kernels.superwords import superwords
 from robodyn.codegen.llvm.target.target import chosen_target, load_object, object_code
-from robodyn.equations.tree import factorization
+from robodyn.equations.tree import composite_body
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
 
@@ -40,9 +40,9 @@ def tree_solve(columns):
         [numbers[n * n + columns * i + j] if (i, j % n) in related else 0.0 for j in range(columns)]
         for i in range(n)
     ]
-    factors = factorization.factorize(M)
-    X = [factorization.solve(factors, [row[j] for row in B]) for j in range(columns)]
-    inverse = [factorization.solve(factors, [float(i == j) for i in range(n)]) for j in range(n)]
+    factors = composite_body.factorize(M)
+    X = [composite_body.solve(factors, [row[j] for row in B]) for j in range(columns)]
+    inverse = [composite_body.solve(factors, [float(i == j) for i in range(n)]) for j in range(n)]
     for j in range(n):  # one half is enough
         for i in range(j + 1, n):
             inverse[j][i] = inverse[i][j]

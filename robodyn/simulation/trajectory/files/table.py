@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.errors import ShapeError, optional
 from robodyn.simulation.loads import column_names
 from robodyn.simulation.trajectory.files.archive import check_columns
 from robodyn.simulation.trajectory.files.validity import reporting_damage
@@ -109,10 +109,7 @@ def read(source: Path) -> dict[str, Any]:
 
 def to_pandas(fields: Mapping[str, Any]) -> Any:
     """A table of pandas, with the time as its index."""
-    try:
-        from pandas import DataFrame
-    except ImportError:
-        raise MissingExtraError("pandas", "pandas", "a table of a trajectory") from None
+    DataFrame = optional("pandas", "pandas", "a table of a trajectory").DataFrame
     _one_motion("a table", fields)
     time, *names = header(fields)
     table = DataFrame(rows(fields, slice(None))[:, 1:], columns=names)

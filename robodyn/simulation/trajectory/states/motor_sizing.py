@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Motor
-from robodyn.errors import MissingExtraError, SettingsError, UnknownNameError
+from robodyn.errors import SettingsError, UnknownNameError, optional
 from robodyn.html_tables import html_table
 from robodyn.pictures.torque_speed import MotorCurve, draw_torque_speed
 from robodyn.robot import Robot
@@ -207,10 +207,7 @@ class Sizing(Mapping[str, MotorSizing]):
         MissingExtraError
             If pandas is not installed (extra ``pandas``).
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError("pandas", "pandas", "a table as a DataFrame") from None
+        pandas = optional("pandas", "pandas", "a table as a DataFrame")
         names = [x.name for x in fields(MotorSizing) if x.name != "electric"]
         names += ["torque_utilisation", "speed_utilisation"]
         values = {name: [getattr(row, name) for row in self.rows] for name in names}

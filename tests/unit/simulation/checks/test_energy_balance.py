@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robodyn.simulation.checks.energy_balance import balanced
+from robodyn.simulation.checks.energy_check import balanced
 
 STEPS, MOTIONS, SPEEDS = 40, 3, 5
 
