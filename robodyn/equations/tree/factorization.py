@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.guarded import inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, is_zero
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, inverse_above, is_zero
 from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 
 
