@@ -129,7 +129,6 @@ if TYPE_CHECKING:
     from robodyn.studies.plans.plan_motion import plan_motion as plan_motion
     from robodyn.studies.plans.planned_motion import PlannedMotion as PlannedMotion
     from robodyn.studies.sweep import SweepTable as SweepTable, sweep as sweep
-    from robodyn.symbolic.fourier_series import FourierSeries as FourierSeries
     from robodyn.symbolic.scalar import (
         arctan as arctan,
         arctan2 as arctan2,
@@ -148,7 +147,7 @@ if TYPE_CHECKING:
         tanh as tanh,
         where as where,
     )
-    from robodyn.symbolic.spline import Spline as Spline
+    from robodyn.symbolic.spline import FourierSeries as FourierSeries, Spline as Spline
     from robodyn.symbolic.symbol import symbol as symbol
 
 
@@ -205,8 +204,7 @@ _HOMES = {
     "robodyn.studies.sweep": "SweepTable sweep",
     "robodyn.symbolic.scalar": "arctan arctan2 cos cosh exp floor log maximum minimum sign sin "
     "sinh sqrt tan tanh where",
-    "robodyn.symbolic.fourier_series": "FourierSeries",
-    "robodyn.symbolic.spline": "Spline",
+    "robodyn.symbolic.spline": "FourierSeries Spline",
     "robodyn.symbolic.symbol": "symbol",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

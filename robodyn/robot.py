@@ -68,7 +68,7 @@ from robodyn.parts.driven import check_state, driven, forces_at
 from robodyn.parts.joint_loads import roles_without
 from robodyn.parts.postures import assembled, one_guess
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.holds_symbols import holds_symbols
+from robodyn.symbolic.symbol_arrays import holds_symbols
 from robodyn.tolerances import LOOP_GAP_SHOWN
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from robodyn.description.pose import frame_argument
 from robodyn.simulation.control.closed_loop import numbered
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import StateSpace
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of
 
 from ..support.plant import speeds_of

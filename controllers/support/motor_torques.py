@@ -18,7 +18,7 @@ from robodyn.codegen import Function
 from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.simulation.loads.actuated_speeds import joints_of
 from robodyn.simulation.loads.driven_joints import independent
-from robodyn.symbolic.guarded import if_not_negative
+from robodyn.symbolic.scalar import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 
 from .frames import mobility

@@ -16,7 +16,7 @@ from robodyn.equations.tree.composite_body import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.motion.functions import Reference
 from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.symbolic.guarded import if_not_negative
+from robodyn.symbolic.scalar import if_not_negative
 from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of, mobility, rotation_error

@@ -14,8 +14,14 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
-from robodyn.codegen.calls.arguments import apart, as_inputs, as_outputs, check_count, rows
-from robodyn.codegen.calls.call_signature import CallSignature
+from robodyn.codegen.calls.arguments import (
+    CallSignature,
+    apart,
+    as_inputs,
+    as_outputs,
+    check_count,
+    rows,
+)
 from robodyn.codegen.calls.symbols import call_with_symbols, symbolic_array
 from robodyn.codegen.kernels import CompiledCode, Kernels
 from robodyn.codegen.llvm.batches import threads
@@ -32,7 +38,7 @@ from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.literals import Precision
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.holds_symbols import holds_symbols
+from robodyn.symbolic.symbol_arrays import holds_symbols
 
 #: States from which on parts of a batch are computed one after the other, so that inputs that are
 #: the same in each part need no copies.

@@ -20,8 +20,8 @@ from robodyn.codegen.vectorcall.table import Table
 from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of, inputs
 
 

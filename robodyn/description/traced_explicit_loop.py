@@ -17,12 +17,10 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.fourier_series import FourierSeries
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
-from robodyn.symbolic.spline import Spline
+from robodyn.symbolic.spline import FourierSeries, Spline
 
 
 @dataclass(frozen=True)

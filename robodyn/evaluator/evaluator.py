@@ -34,8 +34,8 @@ from robodyn.motion.base_motion import BaseMotion, not_moving_error
 from robodyn.progress import progress
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.holds_symbols import holds_symbols
 from robodyn.symbolic.python_code import PythonCode
+from robodyn.symbolic.symbol_arrays import holds_symbols
 
 _ZERO = np.zeros(())
 

@@ -9,8 +9,8 @@ from robodyn.array_types import FloatArray
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic import ops
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 
 

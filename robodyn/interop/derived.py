@@ -11,8 +11,8 @@ from robodyn.array_types import Array
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import check_axes, check_count, common_batch
 from robodyn.errors import ShapeError
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
 
 

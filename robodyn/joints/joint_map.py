@@ -19,9 +19,8 @@ from robodyn.errors import ShapeError
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, TimeDependence
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist

@@ -17,7 +17,7 @@ from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rates, three_instants
 from robodyn.motion.samples import rotation_spline, sample_times, samples, within
-from robodyn.symbolic.holds_symbols import holds_symbols
+from robodyn.symbolic.symbol_arrays import holds_symbols
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
 #: Of each axis, the one after it and the one before.

@@ -1,4 +1,7 @@
-"""A slow, plain evaluation of a program: what every code generator is held against."""
+"""A slow, plain evaluation of a program: what every code generator is held against.
+
+The same serves to make a program a part of other equations.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.symbolic import ops
 from robodyn.symbolic.graph import Program
+from robodyn.symbolic.scalar import OPERATIONS, Number, Scalar, constant_in
 
 
 def _less(x: Any, y: Any) -> Any:
@@ -111,3 +115,9 @@ def outputs_of(
             flat[..., k] = x
         outputs.append(flat.reshape((*batch, *port.shape)))
     return tuple(outputs)
+
+
+def inline(program: Program, numbers: Sequence[Number]) -> list[Number]:
+    """Results of a program whose scalar inputs are given numbers, known or symbolic."""
+    into = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
+    return results_of(program, numbers, lambda x: constant_in(into, x), OPERATIONS)

@@ -602,3 +602,18 @@ setattr(Scalar, "__floor__", floor)  # noqa: B010
 def edge_of(graph: Graph, x: Number) -> int:
     """Edge of a number, constants included."""
     return x.edge if isinstance(x, Scalar) else graph.constant(float(x))
+
+
+def inverse_above(pivot: Number, least: Number) -> Number:
+    """Inverse of a number; not a number where it is below another one, which is positive."""
+    found: Number = where(pivot >= least, 1.0 / pivot, math.nan)
+    return found
+
+
+def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
+    """Values, of which one is not a number where a tested number is negative."""
+    result = list(values)
+    if result:
+        k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+        result[k] = where(test >= 0.0, result[k], math.nan)
+    return result

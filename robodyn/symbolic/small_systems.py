@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.guarded import inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, inverse_above
 from robodyn.tolerances import DEAD_POINT
 
 

@@ -94,3 +94,14 @@ for _kind in (Scalar, Condition, SymbolArray):
     _kind.__array_ufunc__ = _ufunc  # type: ignore
 for _kind in (Condition, SymbolArray):
     _kind.__array_function__ = _function  # type: ignore
+
+
+def holds_symbols(value: Any) -> bool:
+    """Whether a value is a symbol, or an array, a sequence or a mapping with symbols in it."""
+    if isinstance(value, Scalar):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(isinstance(x, Scalar) for x in value.flat)
+    if isinstance(value, Mapping):
+        return any(map(holds_symbols, value.values()))
+    return isinstance(value, list | tuple) and any(map(holds_symbols, value))

@@ -13,8 +13,8 @@ from typing import Any
 from robodyn.array_types import Array
 from robodyn.codegen.llvm.target.once import making
 from robodyn.quick_dataclass import dataclass
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import ByPrecision, Graph, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 

@@ -8,10 +8,10 @@ from robodyn.codegen.text.assignments import (
     C_WORDS,
     argument_names,
     legal_name,
+    named_constants,
     port_comments,
     statements,
 )
-from robodyn.codegen.text.constants import named_constants
 from robodyn.literals import Precision
 from robodyn.symbolic.graph import Port, Program
 

@@ -16,14 +16,11 @@ from robodyn.description.traced_explicit_loop import Curve, Polynomial, Table, T
 from robodyn.errors import ShapeError
 from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
-from robodyn.symbolic.fourier_series import FourierSeries
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Port, Program
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, inputs
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, if_not_negative, inputs
 from robodyn.symbolic.small_systems import Column, solver_of
-from robodyn.symbolic.spline import Spline
+from robodyn.symbolic.spline import FourierSeries, Spline
 from robodyn.tolerances import EXPLICIT_SOLUTION, NEWTON_STEP
 
 #: Largest number of joints that follow by one loop, as its equations are solved by minors.

@@ -26,9 +26,8 @@ from robodyn.force_elements.force_law import ForceLaw
 from robodyn.joints import joint_kind
 from robodyn.joints.common.quaternion import turned, velocity_along
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.symbol_arrays import symbol_array
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3

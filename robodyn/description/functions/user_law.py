@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import ShapeError
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import UNDERSTOOD, Number, Scalar, edge_of, inputs
 
 

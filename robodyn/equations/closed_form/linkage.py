@@ -22,7 +22,7 @@ from robodyn.equations.closed_form.folding import Fold
 from robodyn.joints.common.evaluate import evaluate, placed, places_of
 from robodyn.joints.common.kind import JointGeometry, JointState
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.inline import inline
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number, dot
 from robodyn.symbolic.small_systems import Column, solver_of

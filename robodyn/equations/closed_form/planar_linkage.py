@@ -17,9 +17,8 @@ from robodyn.equations.closed_form.linkage import TIME, Freedom, Linkage, Places
 from robodyn.equations.closed_form.triangle import Piece, Triangle, UnknownJoint, triangle
 from robodyn.joints.common.kind import JointState
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.scalar import Number, Scalar, by_precision
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, if_not_negative
 from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Vec3
 from robodyn.tolerances import FLAT, FLAT_SMOOTH

@@ -32,8 +32,15 @@ from robodyn.equations.elimination.elimination import Factors
 from robodyn.equations.tree.composite_body import Matrix, pivot_inverse
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.guarded import if_not_negative, inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot, is_zero
+from robodyn.symbolic.scalar import (
+    Number,
+    Scalar,
+    by_precision,
+    dot,
+    if_not_negative,
+    inverse_above,
+    is_zero,
+)
 from robodyn.tolerances import HELD_BY_MOTORS, LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
 

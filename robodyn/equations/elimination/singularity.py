@@ -14,8 +14,7 @@ from typing import Any
 from robodyn.equations.elimination.constrained import motor_forces
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot, if_not_negative
 from robodyn.tolerances import PROBE_SOLUTION
 
 

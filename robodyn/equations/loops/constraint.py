@@ -28,8 +28,8 @@ from robodyn.joints.common.user_function import called, takes_time
 from robodyn.literals import ConstraintKind
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, inputs
 
 

@@ -41,9 +41,8 @@ from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic import ops
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist

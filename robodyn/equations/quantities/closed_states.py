@@ -22,8 +22,7 @@ from robodyn.equations.quantities.common.quantity import (
 from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.dynamics import CHECKED
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import Number, by_precision, dot
+from robodyn.symbolic.scalar import Number, by_precision, dot, if_not_negative
 from robodyn.tolerances import LOOP_CLOSED, LOOP_DRIFT, QUATERNION_ROUNDING
 
 #: Of a row and the speeds, or of one and the accelerations.

@@ -10,8 +10,7 @@ from robodyn.equations.quantities.common.tracer import Results, Trace, Tracer
 from robodyn.equations.quantities.frames import jacobian_rows
 from robodyn.equations.tree import composite_body
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import Number, Scalar, dot, product, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, dot, if_not_negative, product, sqrt
 from robodyn.tolerances import FRAME_ROW, FRAME_ROWS_APART
 
 

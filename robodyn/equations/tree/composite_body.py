@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import State
-from robodyn.symbolic.guarded import inverse_above
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, is_zero
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, inverse_above, is_zero
 from robodyn.symbolic.spatial import Twist, Wrench
 from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 

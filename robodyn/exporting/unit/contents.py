@@ -23,10 +23,9 @@ from robodyn.simulation.control.closed_loop import (
     warn_of_late_forces,
 )
 from robodyn.simulation.loads.actuated_speeds import actuated_speeds
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.inline import inline
-from robodyn.symbolic.scalar import edge_of, inputs
+from robodyn.symbolic.scalar import edge_of, if_not_negative, inputs
 from robodyn.tolerances import UNCOUPLED_MOTOR
 
 #: What `functions` may be.

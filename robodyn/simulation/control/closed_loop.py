@@ -24,8 +24,8 @@ from robodyn.simulation.control.compile_controller import (
 )
 from robodyn.simulation.control.compiled_controller import CompiledController
 from robodyn.simulation.control.controller import check_controller, nested_controllers
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 

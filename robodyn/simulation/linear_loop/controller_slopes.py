@@ -33,9 +33,8 @@ from robodyn.simulation.control.controller import (
     stateful,
 )
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import edge_of
 from robodyn.tolerances import COMPLEX_STEP, MEMORY_AT_REST, MEMORY_KEPT, MEMORY_RANK
 

@@ -31,8 +31,8 @@ from robodyn.simulation.step.operations.step import (
     step,
     with_end,
 )
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of
 from robodyn.symbolic.symbol_arrays import symbol_array
 

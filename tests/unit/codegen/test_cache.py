@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen.llvm.cache import generator_sources, object_code as cache, object_files
-from robodyn.codegen.llvm.cache.generator_sources import generator_digest, generator_modules
+from robodyn.codegen.llvm.cache import object_code as cache, object_files
+from robodyn.codegen.llvm.cache.object_code import generator_digest, generator_modules
 from robodyn.codegen.vectorcall import vectorcall_type
 
 ROOT = Path(rd.__file__).parent
@@ -103,15 +103,15 @@ def test_all_that_a_generator_imports_is_part_of_the_key(generator):
 
 def test_the_source_of_each_module_changes_the_key(monkeypatch):
     generator = "robodyn.codegen.vectorcall.entry_ir"
-    original, changed = generator_sources._source, [""]
+    original, changed = cache._source, [""]
 
     def source(spec):
         return original(spec) + ("\n# changed\n" if [spec.name] == changed else "")
 
-    monkeypatch.setattr(generator_sources, "_source", source)
+    monkeypatch.setattr(cache, "_source", source)
 
     def digest():
-        monkeypatch.setattr(generator_sources, "_digests", generator_sources.Memo())
+        monkeypatch.setattr(cache, "_digests", cache.Memo())
         return generator_digest(generator)
 
     digests = {digest()}

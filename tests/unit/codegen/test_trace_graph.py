@@ -5,8 +5,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen.calls.trace_graph import TraceGraph
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Scalar, inputs
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen.llvm.cache import traced_programs
-from robodyn.codegen.llvm.cache.generator_sources import generator_modules
+from robodyn.codegen.llvm.cache.object_code import generator_modules
 from robodyn.codegen.llvm.cache.traced_programs import FOLDERS, cached_program
 from robodyn.equations import catalogue
 from robodyn.symbolic.graph import Program

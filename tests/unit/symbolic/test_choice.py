@@ -8,9 +8,8 @@ from support.functions_of_symbols import EDGES, FUNCTIONS, both, expected_of, pr
 
 import robodyn as rd
 from robodyn.symbolic.derivative import jacobian
-from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.python_code import PythonCode
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
 from robodyn.symbolic.simplification import simplified

@@ -8,8 +8,7 @@ import pytest
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import edge_of, inputs
+from robodyn.symbolic.scalar import edge_of, if_not_negative, inputs
 
 
 @pytest.mark.parametrize("of_a_constant", [False, True])

@@ -5,8 +5,7 @@ import pytest
 
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
+from robodyn.symbolic.scalar import by_precision, cos, edge_of, if_not_negative, inputs, sin, sqrt
 from robodyn.symbolic.simplification import simplified
 
 

@@ -423,11 +423,11 @@ def test_xacro_runs_in_a_process_of_its_own(arm):
 
 @pytest.mark.slow
 def test_a_process_that_ended_meanwhile_is_replaced():
-    from robodyn.urdf.xacro import expansion as process
+    from robodyn.urdf.xacro import expansion
 
     for _ in range(2):
         assert rd.load(SUM).link_names == ("l3",)
-        for waiting in process._WAITING:  # where systems have fork
+        for waiting in expansion._WAITING:  # where systems have fork
             waiting._process.kill()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.kernels.operation import write_operation
+from robodyn.codegen.llvm.kernels.kernel_body import write_operation
 from robodyn.codegen.llvm.kernels.pieces import CONSTANT, LOCAL, STORE, WORK, Piece
 from robodyn.codegen.llvm.kernels.sincos import sincos
 from robodyn.codegen.llvm.kernels.vectors import Vectors, vector_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.kernels.kernel_body import Body
 from robodyn.codegen.llvm.kernels.sincos import sincos
-from robodyn.codegen.llvm.kernels.superword_code import SuperwordCode, SuperwordMemory, spots_of
+from robodyn.codegen.llvm.kernels.superword_pieces import SuperwordCode, SuperwordMemory, spots_of
 from robodyn.codegen.llvm.kernels.superwords import Superwords
 from robodyn.codegen.llvm.kernels.vectors import Vectors
 from robodyn.symbolic import ops

@@ -9,9 +9,16 @@ import ctypes
 from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
 from robodyn.codegen.llvm.builder.load_program import c_function
-from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, Workspace, call_routine
+from robodyn.codegen.llvm.builder.matrices import (
+    INFO,
+    Matrix,
+    Workspace,
+    call_routine,
+    copy,
+    product,
+    solve_triangular,
+)
 from robodyn.codegen.llvm.builder.values import Number, Variable
 from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once

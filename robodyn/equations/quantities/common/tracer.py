@@ -34,8 +34,8 @@ from robodyn.joints.common.cut import RelativeMotion
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.inline import inline
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist, Wrench, summed

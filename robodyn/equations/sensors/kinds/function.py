@@ -8,7 +8,7 @@ from robodyn.description.sensor import DescribedSensor
 from robodyn.equations.sensors.kinds.common.kind import SensorKind
 from robodyn.equations.sensors.kinds.common.measured import MeasuredState
 from robodyn.errors import TopologyError
-from robodyn.symbolic.inline import inline
+from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.scalar import Number
 
 

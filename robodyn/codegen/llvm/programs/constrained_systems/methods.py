@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
-from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
+from robodyn.codegen.llvm.builder.matrices import (
+    INFO,
+    Matrix,
+    call_routine,
+    copy,
+    product,
+    solve_triangular,
+)
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.programs.constrained_systems.system import (
     SINGULAR,

@@ -9,8 +9,7 @@ multipliers, which are those of least 2-norm.
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.builder.linear_algebra import copy, solve_triangular
-from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine
+from robodyn.codegen.llvm.builder.matrices import INFO, Matrix, call_routine, copy, solve_triangular
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.programs.constrained_systems.system import System
 from robodyn.tolerances import SMALL_ROW, ZERO_ROW

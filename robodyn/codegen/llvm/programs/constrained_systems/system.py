@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
-from robodyn.codegen.llvm.builder.linear_algebra import copy, product, solve_triangular
-from robodyn.codegen.llvm.builder.matrices import INFO, Indices, Matrix, Workspace, call_routine
+from robodyn.codegen.llvm.builder.matrices import (
+    INFO,
+    Indices,
+    Matrix,
+    Workspace,
+    call_routine,
+    copy,
+    product,
+    solve_triangular,
+)
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
