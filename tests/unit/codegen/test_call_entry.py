@@ -3,13 +3,13 @@
 import functools
 import itertools
 import pickle
-import subprocess
 import sys
 import weakref
 from types import MethodType
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable, method_table as methods_module
@@ -66,7 +66,7 @@ def test_the_entry_is_made_while_an_exception_is_handled():
         "try: raise ValueError\n"
         "except ValueError: print(_vectorcall_type() is not None)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code)
     assert done.stdout.strip() == str(_vectorcall_type() is not None)
 
 
