@@ -1,11 +1,10 @@
 """Whatever writes or removes files leaves those of others as they are."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.cli.command_line import main
@@ -135,7 +134,7 @@ def test_the_cache_of_code(others):
     code = "import robodyn as rd; print(rd.load('double_pendulum').mass_matrix([0.1, 0.2]))"
     for _ in range(2):
         (others / "robodyn" / "robodyn.swept").unlink(missing_ok=True)
-        subprocess.run([sys.executable, "-c", code], check=True)
+        python("-c", code)
     assert main(["compile", "double_pendulum", "mass_matrix"]) == 0
     assert main(["doctor"]) == 0
     assert not made(others)

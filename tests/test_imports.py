@@ -1,10 +1,9 @@
 """What is imported, and when: one process imports, loads, computes, asks, and says what it has."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from support.processes import python
 from test_architecture import LATE
 
 PROGRAM = """
@@ -35,13 +34,7 @@ print(json.dumps(seen))
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """Modules there were after each step."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path_factory.mktemp("elsewhere"),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", PROGRAM, cwd=tmp_path_factory.mktemp("elsewhere"))
     return {step: {*names} for step, names in json.loads(done.stdout.splitlines()[-1]).items()}
 
 

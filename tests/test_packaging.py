@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.processes import python
 
 pytestmark = pytest.mark.slow
 
@@ -32,13 +33,9 @@ def test_no_file_is_a_link():
 
 def test_controllers_have_one_name(tmp_path):
     code = "import robodyn.controllers as c; print(c.ComputedTorque.__module__)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = python("-c", code, cwd=tmp_path)
     assert done.stdout.strip() == "robodyn.controllers.laws.computed_torque"
-    wrong = subprocess.run(
-        [sys.executable, "-c", "import controllers"], cwd=ROOT, capture_output=True, text=True
-    )
+    wrong = python("-c", "import controllers", check=False, cwd=ROOT)
     assert wrong.returncode != 0
     assert "robodyn.controllers" in wrong.stderr
 
@@ -142,14 +139,7 @@ def test_an_editable_install_is_a_path(source, tmp_path):
 
 def run_outside(code, folder, **environment):
     """Words that a Python process prints that runs far from the source tree."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python("-c", code, env={**environment}, cwd=folder)
     return done.stdout.split()
 
 

@@ -2,29 +2,10 @@
 
 import numpy as np
 import pytest
+from support.planar_linkages import flat_bars
 
 import robodyn as rd
 from robodyn.closed_loops.rank import probes
-
-#: A parallelogram, which can change its branch where it is flat.
-PARALLELOGRAM = """<robot name="parallelogram">
-<link name="base"/>{links}
-<joint name="one" type="continuous"><parent link="base"/><child link="a"/>
-<axis xyz="0 1 0"/></joint>
-<joint name="two" type="continuous"><parent link="base"/><child link="b"/><origin xyz="1 0 0"/>
-<axis xyz="0 1 0"/></joint>
-<joint name="bar" type="continuous"><parent link="a"/><child link="c"/><origin xyz="0 0 0.5"/>
-<axis xyz="0 1 0"/></joint>
-<loop name="pin" type="revolute"><predecessor link="c"><origin xyz="1 0 0"/></predecessor>
-<successor link="b"><origin xyz="0 0 0.5"/></successor><axis xyz="0 1 0"/></loop>
-<motor joint="one"/>
-</robot>""".format(
-    links="".join(
-        f'<link name="{name}"><inertial><origin xyz="0.2 0 0.3"/><mass value="1"/>'
-        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-        for name in "abc"
-    )
-)
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +29,14 @@ def test_accelerations_that_open_loops_are_refused(robot, size):
 
 @pytest.mark.parametrize("size", [None, 1, 3, 200])
 def test_singular_postures_are_refused_and_solved_as_they_stand(size):
-    robot = rd.load(PARALLELOGRAM)
+    flat = flat_bars((0.5, 1.0, 1.0, 0.5), at=np.pi / 2)  # a parallelogram
+    robot = rd.load(flat, actuators={"drive": rd.Actuator()})
     q = robot.neutral() if size is None else np.tile(robot.neutral(), (size, 1))
     v = np.zeros((*q.shape[:-1], robot.nv))
     upright = robot.forward_dynamics(q, v, v)
     robot.forward_dynamics(q, v, v)
     flat = q.copy()
-    flat.reshape(-1, 3)[-1] = [np.pi / 2, -np.pi / 2, np.pi / 2]  # one, bar, two
+    flat.reshape(-1, 3)[-1] = [np.pi / 2, -np.pi / 2, np.pi / 2]  # drive, pin, pivot
     assert np.abs(robot.loop_residual(flat)).max() < 1e-15
     for more in ({}, {"out": np.zeros_like(v)}):
         with pytest.raises(rd.SingularError, match="singular posture") as caught:

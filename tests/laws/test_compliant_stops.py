@@ -6,14 +6,12 @@ import math
 import numpy as np
 import pytest
 from support.motions import limited
+from support.slides import slides
 
 import robodyn as rd
 from robodyn.force_elements.joint_stop import JOINT_ELEMENT
 
-SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="x" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
-<limit lower="-1" upper="2" effort="0" velocity="0"/></joint></robot>"""
+SLIDER = slides(2.0, limits=(-1.0, 2.0))
 
 
 def stop_force(x, v, lower, upper, k, c):
@@ -45,7 +43,7 @@ def test_the_law():
 def test_an_elastic_stop_is_half_an_oscillation():
     k, m, v = 800.0, 2.0, 1.5
     run = rd.simulate(
-        rd.load(SLIDER), v0=[v], q0=[1.9], duration=1.0, step=1e-4, stops=rd.CompliantStops(k),
+        SLIDER, v0=[v], q0=[1.9], duration=1.0, step=1e-4, stops=rd.CompliantStops(k),
         limits="ignore",
     )  # fmt: skip
     w = math.sqrt(k / m)
@@ -60,7 +58,7 @@ def test_at_small_speeds_restitution_is_what_is_promised():
     c = 0.5
     for v in (0.05, 0.1, 0.2):
         run = rd.simulate(
-            rd.load(SLIDER), v0=[v], q0=[2.0], duration=0.3, step=1e-4,
+            SLIDER, v0=[v], q0=[2.0], duration=0.3, step=1e-4,
             stops=rd.CompliantStops(800.0, damping=c), limits="ignore",
         )  # fmt: skip
         assert -run.v[-1, 0] / v == pytest.approx(1 - 2 / 3 * c * v, abs=(c * v) ** 2)
@@ -91,7 +89,7 @@ def test_forces_are_slopes_of_the_energy(options):
 
 
 def test_wrong_stops():
-    robot = rd.load(SLIDER)
+    robot = SLIDER
     with pytest.raises(rd.SettingsError, match=r"'y' .* is to have stops"):
         robot.with_(stops=rd.CompliantStops({"y": 3.0}))
     with pytest.raises(rd.SettingsError, match="positive"):

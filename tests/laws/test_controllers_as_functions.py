@@ -229,20 +229,6 @@ def test_robot_and_controller_are_one_function(name):
     np.testing.assert_allclose(f(0.2, q, v), a, atol=1e-9 * (1.0 + np.abs(a).max()))
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "heun"])
-@pytest.mark.parametrize("name", ["arm7", "four_bar", "bricard"])
-def test_a_step_as_one_function(name, integrator):
-    robot = rd.load(name)
-    rng = np.random.default_rng(5)
-    q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
-    v = robot.consistent_velocity(q, v) if robot.nc else v
-    controller = rc.GravityCompensation(robot)
-    f = rd.step_function(robot, controller, step=2e-3, integrator=integrator)
-    done = run(robot, controller, q0=q, v0=v, duration=2e-3, step=2e-3, integrator=integrator)
-    for found, right in zip(f(0.0, q, v), (done.q[-1], done.v[-1]), strict=True):
-        np.testing.assert_allclose(found, right, atol=1e-13)
-
-
 def test_slopes_of_a_step_are_those_of_differences(double):
     f = rd.step_function(double, rc.ComputedTorque(double, smooth(double)), step=5e-3)
     q, v, e = np.array([0.3, -0.2]), np.array([1.0, 2.0]), 1e-6

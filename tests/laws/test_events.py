@@ -5,34 +5,23 @@ import math
 
 import numpy as np
 import pytest
+from support.slides import Z, slides
 
 import robodyn as rd
 from robodyn import events
 
 G = 9.81
 
-BALL = """<robot name="ball"><link name="ground"/><link name="ball"><inertial><mass value="2"/>
-<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
-<joint name="fall" type="prismatic"><parent link="ground"/><child link="ball"/><axis xyz="0 0 1"/>
-<limit lower="-100" upper="100" effort="0" velocity="0"/></joint></robot>"""
-
 
 def sliders(n, masses=None):
     """Bodies that slide along x, each on its own joint from the ground, without gravity."""
-    links = "".join(
-        f'<link name="b{k}"><inertial><mass value="{1.0 if masses is None else masses[k]}"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        f'<joint name="x{k}" type="prismatic"><parent link="ground"/><child link="b{k}"/>'
-        '<axis xyz="1 0 0"/><limit lower="-100" upper="100" effort="0" velocity="0"/></joint>'
-        for k in range(n)
-    )
-    text = f'<robot name="sliders"><link name="ground"/>{links}</robot>'
-    return rd.load(text, gravity=(0, 0, 0))
+    names = {"joint": "x{}", "link": "b{}", "limits": (-100.0, 100.0)}
+    return slides(*(masses or [1.0] * n), **names, gravity=(0, 0, 0))
 
 
 @pytest.fixture(scope="module")
 def ball():
-    return rd.load(BALL)
+    return slides(2.0, joint="fall", link="ball", axis=Z, limits=(-100.0, 100.0))
 
 
 @pytest.fixture(scope="module")

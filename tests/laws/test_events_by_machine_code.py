@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from support.motions import limited, same
+from support.slides import Z, hopper, slides
 
 import robodyn as rd
 from robodyn import events
@@ -48,13 +49,7 @@ def heave(t):
 
 def slider(**options):
     """2 kg that slide up and down above a stop at zero."""
-    return rd.load(
-        '<robot name="slider"><link name="ground"/><link name="body"><inertial><mass value="2"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        '<joint name="z" type="prismatic"><parent link="ground"/><child link="body"/>'
-        '<axis xyz="0 0 1"/><limit lower="0" upper="9" effort="0" velocity="0"/></joint></robot>',
-        **options,
-    )
+    return slides(2.0, joint="z", link="body", axis=Z, limits=(0.0, 9.0), **options)
 
 
 def noted(function, direction=0):
@@ -121,14 +116,7 @@ def four_bar(**options):
 
 
 def hopping(**options):
-    slope = rd.load(
-        '<robot name="hopper"><link name="ground"/><link name="slide"/><link name="body"><inertial>'
-        '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-        '</link><joint name="x" type="prismatic"><parent link="ground"/><child link="slide"/>'
-        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="0" velocity="0"/></joint>'
-        '<joint name="z" type="prismatic"><parent link="slide"/><child link="body"/>'
-        '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="0" velocity="0"/></joint></robot>'
-    )
+    slope = hopper()
     ground = rd.Ground({"point": ("body", (0.0, 0.0, 0.0))})
     landings = events.landings(slope, ground, restitution=0.5, rest_speed=0.5, sticks=False)
 

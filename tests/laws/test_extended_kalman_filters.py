@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from support.bundled import bundled
 from support.furuta import encoders, furuta
+from support.slides import slides
 from test_output_feedback import Plain
 
 import robodyn as rd
@@ -77,12 +78,8 @@ class Known:
 
 def test_of_a_linear_robot_it_is_the_steady_filter():
     """Two slides without friction: the covariance that the Riccati equation gives."""
-    urdf = """<robot name="cart"><link name="rail"/>
-      <joint name="slide" type="prismatic"><parent link="rail"/><child link="body"/>
-        <axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint>
-      <link name="body"><inertial><mass value="2"/>
-        <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
-    robot = rd.load(urdf, actuators={"slide": rd.Actuator()}, sensors=[encoders(["slide"])])
+    driven = {"actuators": {"slide": rd.Actuator()}, "sensors": [encoders(["slide"])]}
+    robot = slides(2.0, joint="slide", limits=(-9.0, 9.0, 9.0, 9.0), **driven)
     law, noise = rc.LQR(robot, [0.0], dt=DT), ([1e-7, 1e-5], 1e-4)
     model = robot.linearize([0.0], [0.0], [0.0], outputs=["encoders"])
     steady = rc.KalmanFilter(model, *noise, dt=DT)

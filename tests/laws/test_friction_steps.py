@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.slides import slides
 
 import robodyn as rd
 from robodyn.errors import EnergyWarning
@@ -24,16 +25,8 @@ def told(run):
 
 
 def slider(friction=FRICTION, damping=0.0, **options):
-    return rd.load(
-        '<robot name="slider"><link name="ground"/><link name="body"><inertial>'
-        f'<mass value="{MASS}"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        '<joint name="x" type="prismatic"><parent link="ground"/><child link="body"/>'
-        '<axis xyz="1 0 0"/><limit lower="-99" upper="99" effort="0" velocity="0"/>'
-        f'<dynamics friction="{friction}" damping="{damping}"/></joint></robot>',
-        friction_speed=SMOOTH,
-        **options,
-    )
+    given = {"friction": friction, "damping": damping, "friction_speed": SMOOTH, **options}
+    return slides(MASS, link="body", limits=(-99.0, 99.0), **given)
 
 
 #: In which friction stops the body [s].
@@ -58,7 +51,7 @@ def test_a_body_that_friction_stops(robot, integrator, steps, load):
     wrong = np.abs(motion.v[-20:, 0] - creeps).max() > 0.1 * SMOOTH
     assert len(found) == wrong
     if wrong:
-        assert "the friction of joint 'x' of 'slider'" in found[0]
+        assert "the friction of joint 'x' of 'sliders'" in found[0]
         assert f"within {WITHIN:.3g} s" in found[0]
     assert wrong or steps < 6.0
 
@@ -133,7 +126,7 @@ def test_friction_on_the_ground(robot):
         found, _ = told(lambda body=body, options=options: rd.simulate(body, **options))
         assert bool(found) == wrong
         if wrong:
-            assert re.search("friction of the ground at contact '-?1-?1' of 'slider'", found[0])
+            assert re.search("friction of the ground at contact '-?1-?1' of 'sliders'", found[0])
             assert "which stops joint 'floating_base[" in found[0]
 
 
@@ -142,7 +135,7 @@ def test_friction_of_a_joint_beside_that_of_the_ground(robot):
     touching = rd.Ground({"foot": (robot.link_names[-1], (0.0, 0.0, 0.0))}, friction=1e-6)
     body = robot.with_(ground=touching)
     found, _ = told(lambda: rd.simulate(body, v0=[0.02], duration=0.5, step=5 * WITHIN))
-    assert "the friction of joint 'x' of 'slider'" in found[0] and "ground" not in found[0]
+    assert "the friction of joint 'x' of 'sliders'" in found[0] and "ground" not in found[0]
 
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from support.slides import Z, slides
 
 import robodyn as rd
 from robodyn.controllers import (
@@ -26,16 +27,7 @@ MASS = 2.0
 @pytest.fixture(scope="module")
 def sliders():
     """Two bodies, each on a slide of its own."""
-    bodies = "".join(
-        f'<link name="b{k}"><inertial><mass value="{MASS}"/><inertia ixx="1" ixy="0" ixz="0" '
-        'iyy="1" iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent '
-        f'link="ground"/><child link="b{k}"/><axis xyz="0 0 1"/><limit lower="-9" upper="9" '
-        'effort="0" velocity="0"/></joint>'.replace("{k}", str(k))
-        for k in range(2)
-    )
-    return rd.load(
-        f'<robot name="sliders"><link name="ground"/>{bodies}</robot>', gravity=(0, 0, 0)
-    )
+    return slides(MASS, MASS, joint="z{}", link="b{}", axis=Z, gravity=(0, 0, 0))
 
 
 def damped(robot, damping):

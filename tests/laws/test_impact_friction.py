@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.slides import hopper
 
 import robodyn as rd
 from robodyn import ImpactError, Inertia, Link, Mechanism, SettingsError
@@ -91,14 +92,8 @@ def test_what_code_leaves_to_numbers_sticks_within_the_cone_and_slides_beyond():
 
 def test_a_body_that_is_driven_along_the_floor_does_not_stick():
     """Nothing can end its slip, so that friction is that of sliding, however great."""
-    text = """<robot name="r"><link name="ground"/><link name="cart"/><link name="foot"><inertial>
-    <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-    <joint name="x" type="prismatic"><parent link="ground"/><child link="cart"/><axis xyz="1 0 0"/>
-    <limit lower="-9" upper="9" effort="0" velocity="0"/></joint><joint name="z" type="prismatic">
-    <parent link="cart"/><child link="foot"/><axis xyz="0 0 1"/>
-    <limit lower="-9" upper="9" effort="0" velocity="0"/></joint></robot>"""
-    robot = rd.load(text)
-    hits = {"link": "foot", "point": (0, 0, 0), "direction": (0, 0, 1), "friction": 0.5}
+    robot = hopper()
+    hits = {"link": "body", "point": (0, 0, 0), "direction": (0, 0, 1), "friction": 0.5}
     driven = robot.impact([0, 0], [3.0, -1.0], **hits, controlled=["x"])
     np.testing.assert_allclose(driven.impulse, [-1.0, 0.0, 2.0], atol=1e-12)
     np.testing.assert_allclose(driven.v, [3.0, 0.0], atol=1e-12)

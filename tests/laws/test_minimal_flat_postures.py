@@ -12,43 +12,22 @@ import numpy as np
 import pytest
 from support import planar_linkages as pl
 from support.comparison import close_within
+from support.planar_linkages import BODY, flat_bars
 
 import robodyn as rd
 from robodyn import Pose
-from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
+from robodyn.description import Joint, Link, Loop
 from robodyn.errors import SingularWarning
 
 close = close_within(1e-9)
 
 Y = (0.0, 1.0, 0.0)
-BODY = Inertia(1.0, Pose((0.1, 0.0, 0.02)), ixx=0.01, iyy=0.01, izz=0.01)
 
 #: Crank, ground, coupler, rocker [m].
 PARALLELOGRAM, KITE = (0.2, 0.4, 0.4, 0.2), (0.2, 0.4, 0.2, 0.4)
 #: The difference of the last two is that of the first two; their sum is that of the first two.
 DIFFERENCE, SUM = (0.2, 0.4, 0.3, 0.1), (0.2, 0.4, 0.35, 0.25)
 SMOOTH = (PARALLELOGRAM, KITE)
-
-
-def bars(lengths, **closure):
-    """A four-bar that is flat where its crank is at 1 rad, away from where it is at zero."""
-    crank, ground, coupler, rocker = lengths
-    hinge = {"kind": "continuous", "axis": Y}
-    joints = (
-        Joint("drive", parent="ground", child="crank", origin=Pose(rpy=(0.0, -1.0, 0.0)), **hinge),
-        Joint(
-            "pin", parent="crank", child="coupler", origin=Pose((crank, 0.0, 0.0), (0.0, 1.0, 0.0)),
-            **hinge,
-        ),
-        Joint(
-            "pivot", parent="ground", child="rocker",
-            origin=Pose((ground, 0.0, 0.0), (0.0, -1.0, 0.0)), **hinge,
-        ),
-    )  # fmt: skip
-    links = (Link("ground"), *(Link(name, BODY) for name in ("crank", "coupler", "rocker")))
-    ends = Pose((coupler, 0.0, 0.0)), Pose((rocker, 0.0, 0.0))
-    loop = dataclasses.replace(Loop("end", "revolute", "coupler", "rocker", *ends, Y), **closure)
-    return Mechanism("bars", links, joints, loops=(loop,))
 
 
 def way(t):
@@ -72,7 +51,7 @@ def passing(robot, **options):
 @pytest.mark.parametrize("branch", [1, -1])
 def test_a_parallelogram_and_a_kite_go_on_as_what_they_are(lengths, branch):
     """Positions and speeds of all joints are smooth, and the loop stays closed."""
-    robot = rd.load(bars(lengths), coordinates="minimal", branches={"end": branch})
+    robot = rd.load(flat_bars(lengths), coordinates="minimal", branches={"end": branch})
     run, messages = passing(robot)
     full = robot.expand(run.q)
     close(robot.tree_form.loop_residual(full), 0.0)
@@ -93,7 +72,7 @@ def test_a_parallelogram_and_a_kite_go_on_as_what_they_are(lengths, branch):
 def test_branches_of_smooth_loops_are_those_of_tree_coordinates():
     for lengths in SMOOTH:
         for branch in (1, -1):
-            robot = rd.load(bars(lengths), coordinates="minimal", branches={"end": branch})
+            robot = rd.load(flat_bars(lengths), coordinates="minimal", branches={"end": branch})
             q = np.array([[0.9], [1.1]])
             sign = robot.branch_sign(q)
             assert sign[0] == -sign[1]
@@ -101,7 +80,7 @@ def test_branches_of_smooth_loops_are_those_of_tree_coordinates():
 
 
 def test_forces_beyond_are_those_of_a_parallelogram():
-    robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    robot = rd.load(flat_bars(PARALLELOGRAM), coordinates="minimal")
     tree = robot.tree_form
     for angle in (0.5, 0.999, 1.0 + 1e-6, 1.5, 4.0, 5.0):
 
@@ -125,7 +104,7 @@ def _along(M):
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_of_links_and_the_order_of_the_file_do_not_matter(seed):
     rng = np.random.default_rng(seed)
-    mechanism, _ = pl.reframed(bars(PARALLELOGRAM), rng)
+    mechanism, _ = pl.reframed(flat_bars(PARALLELOGRAM), rng)
     (end,) = mechanism.loops
     turned = dataclasses.replace(
         end, predecessor=end.successor, successor=end.predecessor,
@@ -143,9 +122,9 @@ def test_frames_of_links_and_the_order_of_the_file_do_not_matter(seed):
 
 def test_lengths_that_agree_up_to_rounding():
     near = (0.2, 0.4, 0.4 + 3e-14, 0.2 - 2e-14)
-    robot = rd.load(bars(near), coordinates="minimal")
+    robot = rd.load(flat_bars(near), coordinates="minimal")
     close(robot.expand([1.5]), [1.5, -1.5, 1.5])
-    rough = rd.load(bars((0.2, 0.4, 0.4 + 2e-8, 0.2 + 2e-8)), coordinates="minimal")
+    rough = rd.load(flat_bars((0.2, 0.4, 0.4 + 2e-8, 0.2 + 2e-8)), coordinates="minimal")
     _, messages = passing(rough)
     assert "turn back" in messages[-1]
 
@@ -177,7 +156,7 @@ def test_a_slide_whose_rod_is_as_long_as_its_crank():
 def rod(lengths, seed):
     """The coupler is a rod between two points, one of them in another plane; links have frames."""
     crank, _, coupler, rocker = lengths
-    plain = bars(lengths)
+    plain = flat_bars(lengths)
     drive, _, pivot = plain.joints
     ends = Pose((crank, 0.05, 0.0)), Pose((rocker, 0.0, 0.0))
     loop = Loop(
@@ -202,7 +181,7 @@ def test_a_rod_turns_back(lengths, branch):
 
 @pytest.mark.parametrize("lengths", [*SMOOTH, DIFFERENCE])
 def test_a_motion_that_stands_at_a_flat_posture_ends_there(lengths):
-    robot = load(bars(lengths), {"coordinates": "minimal", "branches": {"end": 1}})
+    robot = load(flat_bars(lengths), {"coordinates": "minimal", "branches": {"end": 1}})
     path = {"drive": lambda t: (0.5 + t, 1.0, 0.0)}
     with pytest.raises(
         rd.SimulationError, match=r"comes to a singular posture at t = 0.5 s, .* at q = \[1\]"
@@ -212,7 +191,7 @@ def test_a_motion_that_stands_at_a_flat_posture_ends_there(lengths):
 
 
 def test_the_time_of_a_flat_posture_is_found_within_a_step():
-    robot = load(bars(PARALLELOGRAM), {"coordinates": "minimal"})
+    robot = load(flat_bars(PARALLELOGRAM), {"coordinates": "minimal"})
     given = {"q0": [0.5], "v0": [1.0], "limits": "ignore"}
     coarse, messages = told(lambda: rd.simulate(robot, duration=0.2, step=0.02, **given))
     assert "at q = [1]" in messages[-1]
@@ -225,7 +204,7 @@ def test_the_time_of_a_flat_posture_is_found_within_a_step():
 @pytest.mark.parametrize("branch", [1, -1])
 def test_a_loop_behind_a_crossed_one(branch):
     """The second crank is on the first rocker; its angle is no sum of that of the drive."""
-    first, hinge = bars(PARALLELOGRAM), {"kind": "continuous", "axis": Y}
+    first, hinge = flat_bars(PARALLELOGRAM), {"kind": "continuous", "axis": Y}
     second = (
         Joint("pin2", parent="rocker", child="coupler2", origin=pl.at(0.12, 0.16), **hinge),
         Joint("pivot2", parent="ground", child="rocker2", origin=pl.at(0.8, 0.0), **hinge),
@@ -258,7 +237,7 @@ def load(mechanism, options):
 
 @pytest.mark.parametrize("lengths", [PARALLELOGRAM, KITE, DIFFERENCE])
 def test_a_flat_posture_itself_has_no_forces(lengths):
-    robot = rd.load(bars(lengths), coordinates="minimal", branches={"end": 1})
+    robot = rd.load(flat_bars(lengths), coordinates="minimal", branches={"end": 1})
     with pytest.raises(rd.SingularError, match="'end'"):
         robot.gravity_forces([1.0])
     assert np.isfinite(robot.gravity_forces([1.0 + 1e-3])).all()
@@ -266,7 +245,7 @@ def test_a_flat_posture_itself_has_no_forces(lengths):
 
 @pytest.mark.parametrize("branch", [1, -1])
 def test_where_the_joints_that_follow_turn_back_the_advice_helps(branch):
-    robot = rd.load(bars(DIFFERENCE), coordinates="minimal", branches={"end": branch})
+    robot = rd.load(flat_bars(DIFFERENCE), coordinates="minimal", branches={"end": branch})
     run, messages = passing(robot)
     assert "at t = 0.5 s" in messages[-1]
     assert f"branch {branch:+d}" in messages[-1]
@@ -286,7 +265,7 @@ def test_where_the_joints_that_follow_turn_back_the_advice_helps(branch):
 
 
 def test_a_sum_of_lengths_counts_where_the_crank_points_the_other_way():
-    robot = rd.load(bars(SUM), coordinates="minimal", branches={"end": 1})
+    robot = rd.load(flat_bars(SUM), coordinates="minimal", branches={"end": 1})
     _, messages = passing(robot)
     assert not messages
     backward = {"drive": lambda t: (-1.6 - 1.2 * t, -1.2, 0.0)}
@@ -298,7 +277,7 @@ def test_a_sum_of_lengths_counts_where_the_crank_points_the_other_way():
 
 
 def test_a_motion_that_jumps_across_does_not_pass():
-    robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    robot = rd.load(flat_bars(PARALLELOGRAM), coordinates="minimal")
     jump = rd.Event(0.01, rd.events.jump(q=[1.5]))
     run, messages = told(
         lambda: rd.simulate(robot, q0=[0.4], duration=0.02, step=1e-3, events=[jump])
@@ -313,9 +292,9 @@ def test_a_dead_point_is_no_flat_posture_to_go_through():
 
 
 def test_assembly_keeps_to_the_branch_of_another_posture():
-    smooth = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    smooth = rd.load(flat_bars(PARALLELOGRAM), coordinates="minimal")
     np.testing.assert_array_equal(smooth.assemble([1.5], near=[0.5]), [1.5])
-    turning = rd.load(bars(DIFFERENCE), coordinates="minimal", branches={"end": 1})
+    turning = rd.load(flat_bars(DIFFERENCE), coordinates="minimal", branches={"end": 1})
     np.testing.assert_array_equal(turning.assemble([0.8], near=[0.5]), [0.8])
     with pytest.raises(rd.AssemblyError, match="loop 'end' lies flat") as caught:
         turning.assemble([[0.8], [1.5]], near=[0.5])
@@ -324,7 +303,7 @@ def test_assembly_keeps_to_the_branch_of_another_posture():
 
 def test_assembly_tells_of_loops_that_do_not_close():
     """The rod is too short for its crank from 0.14 to 1.86 rad."""
-    robot = rd.load(bars((0.2, 0.5, 0.5, 0.1)), coordinates="minimal", branches={"end": 1})
+    robot = rd.load(flat_bars((0.2, 0.5, 0.5, 0.1)), coordinates="minimal", branches={"end": 1})
     np.testing.assert_array_equal(robot.assemble([[-0.2], [2.2]]), [[-0.2], [2.2]])
     with pytest.raises(rd.AssemblyError, match="'end' of 'bars' does not close"):
         robot.assemble([1.0])
@@ -334,10 +313,10 @@ def test_assembly_tells_of_loops_that_do_not_close():
 
 
 def test_exported_code_warns_where_joints_turn_back(tmp_path):
-    robot = rd.load(bars(DIFFERENCE), coordinates="minimal", branches={"end": 1})
+    robot = rd.load(flat_bars(DIFFERENCE), coordinates="minimal", branches={"end": 1})
     _, messages = told(lambda: rd.export(robot, ["gravity_forces"], "c", tmp_path / "one"))
     assert "export robot.tree_form" in messages[0]
-    smooth = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    smooth = rd.load(flat_bars(PARALLELOGRAM), coordinates="minimal")
     for own, name in ((smooth, "two"), (robot.tree_form, "three")):
         _, messages = told(
             lambda own=own, name=name: rd.export(own, ["gravity_forces"], "c", tmp_path / name)
@@ -346,7 +325,7 @@ def test_exported_code_warns_where_joints_turn_back(tmp_path):
 
 
 def test_rollouts_name_the_motion():
-    robot = rd.load(bars(PARALLELOGRAM), coordinates="minimal")
+    robot = rd.load(flat_bars(PARALLELOGRAM), coordinates="minimal")
     q0, v0 = np.array([[0.2], [0.9], [0.3]]), np.array([[0.1], [3.0], [0.1]])
     _, messages = told(lambda: rd.rollout(robot, None, q0, v0, duration=0.05, step=1e-3))
     assert "(motion 1 of the batch)" in messages[-1]

@@ -7,6 +7,7 @@ import pytest
 from support.bundled import bundled
 from support.cart_poles import cart_pole
 from support.random_mechanisms import random_mechanism
+from support.slides import slides
 
 import robodyn as rd
 from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR
@@ -100,7 +101,7 @@ def test_the_law_along_it_tracks_and_then_balances(swing):
 
 def test_a_linear_robot_takes_one_iteration():
     """A cart alone: the cost to go of its sampled model is what the motion costs."""
-    robot, h = rd.load(TROLLEY), 0.02
+    robot, h = slides(2.0, joint="slide", link="cart"), 0.02
     cost = QuadraticCost(robot, [0.0], state=[3.0, 0.2], effort=0.5, final=[10.0, 1.0])
     plan = iterative_lqr(robot, cost, q0=[1.0], v0=[0.3], duration=1.0, step=h, limits=1e9)
     A, B = np.array([[1.0, h], [0.0, 1.0]]), np.array([[h * h / 2.0], [h]]) / 2.0
@@ -111,13 +112,6 @@ def test_a_linear_robot_takes_one_iteration():
     x = np.array([1.0, 0.3])
     assert len(plan.costs) <= 4
     assert abs(plan.costs[-1] - 0.5 * x @ S @ x) < 1e-6 * plan.costs[-1]
-
-
-TROLLEY = """<robot name="trolley"><link name="rail"/>
-<joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
-<limit lower="-9" upper="9" effort="0" velocity="0"/></joint>
-<link name="cart"><inertial><mass value="2"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
 
 
 OTHERS = {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.random_mechanisms import random_mechanism
+from support.slides import slides
 
 import robodyn as rd
 
@@ -91,22 +92,14 @@ def test_dampers_between_points_lose_what_their_length_changes_by():
 
 def test_a_damper_of_two_metres_pulls_as_one_of_half_a_metre():
     """By hand: 3 N s/m against 4 m/s along a rail, wherever the damper hangs."""
-    text = """<robot name="r"><link name="base"/><link name="mass"><inertial><mass value="2"/>
-    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-    <joint name="rail" type="prismatic"><parent link="base"/><child link="mass"/>
-    <axis xyz="1 0 0"/></joint></robot>"""
-    damper = rd.PointSpring("base", (0.0, 0.0, 0.0), "mass", (0.0, 0.0, 0.0), 0.0, 0.0, 3.0)
-    robot = rd.load(text, springs=[damper])
+    damper = rd.PointSpring("ground", (0.0, 0.0, 0.0), "mass", (0.0, 0.0, 0.0), 0.0, 0.0, 3.0)
+    robot = slides(2.0, link="mass", springs=[damper])
     for way in (2.0, 0.5):
         np.testing.assert_allclose(robot.passive_forces([way], [4.0]), [-12.0], rtol=1e-12)
 
 
 def test_a_mass_on_a_spring_has_the_period_of_the_book():
-    text = """<robot name="r"><link name="base"/><link name="mass"><inertial><mass value="2"/>
-    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-    <joint name="rail" type="prismatic"><parent link="base"/><child link="mass"/>
-    <axis xyz="1 0 0"/><dynamics spring_stiffness="50" spring_reference="0.1"/></joint></robot>"""
-    robot = rd.load(text)
+    robot = slides(2.0, stiffness=50.0, rest=0.1)
     run = rd.simulate(robot, q0=[0.3], duration=1.0, step=1e-3)
     np.testing.assert_allclose(run.q[:, 0], 0.1 + 0.2 * np.cos(5.0 * run.t), atol=1e-9)
 

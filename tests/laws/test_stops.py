@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from support.motions import limited
+from support.slides import Z, slides
 
 import robodyn as rd
 from robodyn.impacts.complementarity import complementary
@@ -14,15 +15,8 @@ G = 9.81
 
 def falling(lower=0.0, upper=100.0, n=1, gravity=(0, 0, -G)):
     """Bodies of 2 kg that slide up and down, each on its own joint from the ground."""
-    links = "".join(
-        f'<link name="b{k}"><inertial><mass value="2"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        f'<joint name="z{k}" type="prismatic"><parent link="ground"/><child link="b{k}"/>'
-        f'<axis xyz="0 0 1"/><limit lower="{lower}" upper="{upper}" effort="0" velocity="0"/>'
-        "</joint>"
-        for k in range(n)
-    )
-    return rd.load(f'<robot name="sliders"><link name="ground"/>{links}</robot>', gravity=gravity)
+    names = {"joint": "z{}", "link": "b{}", "axis": Z, "limits": (lower, upper)}
+    return slides(*[2.0] * n, **names, gravity=gravity)
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.013])
@@ -148,16 +142,8 @@ def test_two_joints_hit_at_once():
 
 def chain():
     """A slide of 2 kg that carries another one of 1 kg, both along z, without weight."""
-    bodies = "".join(
-        f'<link name="b{k}"><inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
-        f'iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent '
-        f'link="{under}"/><child link="b{k}"/><axis xyz="0 0 1"/><limit lower="0" upper="9" '
-        'effort="0" velocity="0"/></joint>'
-        for k, m, under in ((0, 2, "ground"), (1, 1, "b0"))
-    )
-    return rd.load(
-        f'<robot name="carried"><link name="ground"/>{bodies}</robot>', gravity=(0, 0, 0)
-    )
+    names = {"joint": "z{}", "link": "b{}", "axis": Z, "limits": (0.0, 9.0)}
+    return slides(2.0, 1.0, **names, stacked=True, gravity=(0, 0, 0))
 
 
 @pytest.mark.parametrize("parting", [0.05, 0.6])
@@ -185,15 +171,9 @@ def test_what_parts_is_pushed_back_without_a_gain_of_energy(e, parting):
 
 def stack(masses, sign=1, base="fixed"):
     """Bodies that slide up and down on one another; ``sign=-1``: their stops are upper limits."""
-    limits = 'lower="0" upper="9"' if sign > 0 else 'lower="-9" upper="0"'
-    bodies = "".join(
-        f'<link name="b{k}"><inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
-        f'iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent link="'
-        f'{f"b{k - 1}" if k else "ground"}"/><child link="b{k}"/><axis xyz="0 0 {sign}"/>'
-        f'<limit {limits} effort="0" velocity="0"/></joint>'
-        for k, m in enumerate(masses)
-    )
-    return rd.load(f'<robot name="stack"><link name="ground"/>{bodies}</robot>', base=base)
+    names = {"joint": "z{}", "link": "b{}", "axis": (0.0, 0.0, float(sign))}
+    limits = (0.0, 9.0) if sign > 0 else (-9.0, 0.0)
+    return slides(*masses, **names, limits=limits, stacked=True, base=base)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -315,13 +295,7 @@ def test_driven_joints_are_not_stopped_and_others_are():
 
 def test_a_moving_base_pushes_a_joint_into_its_stop():
     """A base that is thrown up holds the body at its lower stop; at free fall it leaves."""
-    robot = rd.load(
-        '<robot name="cart"><link name="ground"/><link name="b"><inertial><mass value="2"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        '<joint name="z" type="prismatic"><parent link="ground"/><child link="b"/>'
-        '<axis xyz="0 0 1"/><limit lower="0" upper="100" effort="0" velocity="0"/></joint></robot>',
-        base="moving",
-    )
+    robot = slides(2.0, joint="z", axis=Z, limits=(0.0, 100.0), base="moving")
     A, w = 0.5, 2 * math.pi
 
     def base(t):

@@ -145,3 +145,25 @@ def steering():
         ends = Pose((0.03, 0.32 * y, 0.1)), Pose((-0.17, -0.03 * y, 0.0))
         loops.append(Loop(f"{side}_arm", "spherical", f"{side}_tie", f"{side}_wheel", *ends))
     return Mechanism("steering", links, tuple(joints), tuple(loops))
+
+
+#: Of each bar of `flat_bars`.
+BODY = Inertia(1.0, Pose((0.1, 0.0, 0.02)), ixx=0.01, iyy=0.01, izz=0.01)
+
+
+def flat_bars(lengths, at=1.0, name="bars", **closure):
+    """A four-bar that is flat where its crank is at an angle, 1 rad away from where it is at zero.
+
+    Lengths of crank, ground, coupler and rocker; all frames are parallel at zero.
+    """
+    crank, ground, coupler, rocker = lengths
+    places = {
+        "drive": ("ground", "crank", Pose(rpy=(0.0, -at, 0.0))),
+        "pin": ("crank", "coupler", Pose((crank, 0.0, 0.0), (0.0, at, 0.0))),
+        "pivot": ("ground", "rocker", Pose((ground, 0.0, 0.0), (0.0, -at, 0.0))),
+    }
+    joints = tuple(Joint(x, "continuous", *place, axis=Y) for x, place in places.items())
+    links = (Link("ground"), *(Link(link, BODY) for link in ("crank", "coupler", "rocker")))
+    ends = Pose((coupler, 0.0, 0.0)), Pose((rocker, 0.0, 0.0))
+    loop = dataclasses.replace(Loop("end", "revolute", "coupler", "rocker", *ends, Y), **closure)
+    return Mechanism(name, links, joints, loops=(loop,))

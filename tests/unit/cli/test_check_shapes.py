@@ -1,12 +1,12 @@
 """What ``robodyn check`` says of masses and inertias beside the shapes of links."""
 
 import re
-import subprocess
 import sys
 
 import numpy as np
 import pytest
 import trimesh
+from support.processes import python
 
 import robodyn as rd
 from robodyn.cli import main
@@ -250,5 +250,5 @@ def test_check_needs_no_viewer():
         "import sys; from robodyn.cli import main; main(['check', 'double_pendulum']); "
         "print(any(name.startswith('robodyn.view') for name in sys.modules))"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    said = python("-c", code)
     assert said.stdout.splitlines()[-1] == "False"

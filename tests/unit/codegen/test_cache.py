@@ -7,14 +7,13 @@ import logging
 import os
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen.llvm.cache import object_code as cache, object_files
@@ -204,9 +203,9 @@ def test_what_root_has_kept_in_an_image_is_read_by_others(tmp_path):
             "cache.store('a' * 64, b'code' * 100) if sys.argv[1] == '0' else None\n"
             "assert cache.cached('a' * 64) == b'code' * 100\n"
         )
-        environment = os.environ | {"ROBODYN_CACHE_DIR": str(shown)}
+        environment = {"ROBODYN_CACHE_DIR": str(shown)}
         for user in ("0", "12345"):
-            subprocess.run([sys.executable, "-c", code, user], env=environment, check=True)
+            python("-c", code, user, env=environment)
             for path in (shown, *shown.rglob("*")):
                 path.chmod(0o555 if path.is_dir() else 0o444)
     finally:

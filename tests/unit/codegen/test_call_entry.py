@@ -3,13 +3,13 @@
 import functools
 import itertools
 import pickle
-import subprocess
 import sys
 import weakref
 from types import MethodType
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen import Function, MethodTable, method_table as methods_module
@@ -66,7 +66,7 @@ def test_the_entry_is_made_while_an_exception_is_handled():
         "try: raise ValueError\n"
         "except ValueError: print(_vectorcall_type() is not None)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python("-c", code)
     assert done.stdout.strip() == str(_vectorcall_type() is not None)
 
 
@@ -257,19 +257,22 @@ def roots(size=3, times=1, beside=0):
     return Function(Program("roots", *ports, graph, edges * (times + beside)))
 
 
-def answered_by(methods, python, f, x, **options):
-    """A method whose further calls go to a function, after one that it has answered."""
+def guarded(f, x, answer=lambda x: None, **options):
+    """A method that goes to a function once it has answered, and what it is asked from then on."""
 
     def roots(self, x, *, out=None):
         if not known:
             methods.answered("roots", f, (x,), **options)
             known.append(True)
-        return python(x)
+        asked.append(x)
+        return answer(x)
 
-    known = []
+    methods, known, asked = MethodTable(), [], []
     method = methods.add("roots", MethodType(roots, object()), ["x"])
+    f(x)  # compiles it for this dtype and number of rows
     method(x)
-    return method
+    asked.clear()
+    return method, asked
 
 
 @needs_entry
@@ -277,18 +280,8 @@ def answered_by(methods, python, f, x, **options):
 @pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 100, 128, 300])
 @pytest.mark.parametrize("bad", [-1.0, np.inf])
 def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad):
-    asked = []
-
-    class Rooted:
-        def roots(self, x, *, out=None):
-            asked.append(np.shape(x))
-            return np.zeros_like(x)
-
-    methods = MethodTable()
-    f, x = roots(), np.full((rows, 3), 4.0, dtype)
-    f(x)  # compiles it for this dtype and number of rows
-    method = answered_by(methods, Rooted().roots, f, x)
-    asked.clear()
+    x = np.full((rows, 3), 4.0, dtype)
+    method, asked = guarded(roots(), x, np.zeros_like)
     np.testing.assert_array_equal(method(x), np.full_like(x, 2.0))
     assert not asked
     for k in range(x.size):
@@ -303,17 +296,10 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad
 @pytest.mark.parametrize("rows", [2, 17])
 def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, dtype, past_the_caches):
     """Wherever the number stands, also in the first and last line of the cache."""
-    methods, asked, size = MethodTable(), [], 257
-
-    class Rooted:
-        def roots(self, x, *, out=None):
-            asked.append(x)
-
-    f, x = roots(size), np.full((rows, size), 4.0, dtype)
+    size = 257
+    x = np.full((rows, size), 4.0, dtype)
     out = np.empty(rows * size + 1, dtype)[1:].reshape(rows, size)
-    f(x)
-    method = answered_by(methods, Rooted().roots, f, x)
-    asked.clear()
+    method, asked = guarded(roots(size), x)
     assert method(x, out=out) is out and (out == 2.0).all() and not asked
     for k in range(x.size):
         x.flat[k] = -1.0
@@ -328,18 +314,9 @@ def test_a_guarded_method_is_asked_for_what_goes_past_the_caches(rows, dtype, pa
 @pytest.mark.parametrize("times", [1, 2])
 def test_states_of_all_sizes_are_looked_at(dtype, bad, times):
     """Results; or arguments, if there are fewer and the results are finite where they are."""
-    asked = []
-
-    class Rooted:
-        def roots(self, x, *, out=None):
-            asked.append(x)
-
     for size in range(1, 20):
-        methods = MethodTable()
-        f, x = roots(size, times), np.full(size, 4.0, dtype)
-        f(x)
-        method = answered_by(methods, Rooted().roots, f, x, finite=True)
-        asked.clear()
+        x = np.full(size, 4.0, dtype)
+        method, asked = guarded(roots(size, times), x, finite=True)
         np.testing.assert_array_equal(method(x), np.full(times * size, 2.0))
         for k in range(size):
             x[k] = bad

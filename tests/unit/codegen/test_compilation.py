@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 import pytest
 from support.kernels import run_kernel
+from support.processes import python
 from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
@@ -247,10 +248,9 @@ def until(done):
 @pytest.mark.slow
 def test_code_is_kept_although_the_process_has_ended(tmp_path):
     text = SCRIPT + "for _ in range(20): robot.inverse_dynamics(q, v, v)"
-    process = subprocess.run(
-        [sys.executable, "-X", "dev", "-W", "error", "-c", text],
-        env=environment(tmp_path), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    process = python(
+        "-X", "dev", "-W", "error", "-c", text, check=False, env=environment(tmp_path), timeout=300
+    )
     assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
     assert until(lambda: len(list(tmp_path.rglob("*.o"))) >= 3)  # entry, threads, dynamics
 
@@ -276,10 +276,7 @@ print("subprocess" in sys.modules, *elsewhere)
 def test_threads_load_no_shared_libraries(tmp_path):
     # Libraries of USD let other threads of Python run while the dynamic linker waits for them; a
     # thread that loads another library then waits for the linker, and lets nothing run.
-    process = subprocess.run(
-        [sys.executable, "-c", SCRIPT + LIBRARIES],
-        env=environment(tmp_path), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    process = python("-c", SCRIPT + LIBRARIES, check=False, env=environment(tmp_path), timeout=300)
     assert (process.stdout, process.stderr) == ("True\n", "")
 
 

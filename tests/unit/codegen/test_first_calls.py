@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen import Memo
@@ -23,7 +24,7 @@ FIRST_CALLS = Path(__file__).parents[2] / "support" / "first_calls.py"
 @pytest.mark.parametrize("kind", ["tree", "closed", "minimal"])
 def test_first_calls_from_many_threads(kind, tmp_path):
     """In processes of their own, since what goes wrong here ends a process."""
-    environment = {**os.environ, "ROBODYN_CACHE_DIR": str(tmp_path)}
+    environment = {"ROBODYN_CACHE_DIR": str(tmp_path)}
     for _ in range(4):  # the first compiles, the others find what it has kept
         command = [sys.executable, str(FIRST_CALLS), kind, "8"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -98,7 +99,7 @@ def test_a_forked_process_can_compile():
         "    os._exit(0)\n"
         "raise SystemExit(os.waitpid(child, 0)[1])\n"
     )
-    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=250)
+    python("-W", "ignore", "-c", code, timeout=250)
 
 
 def test_python_without_its_lock_calls_the_ordinary_way():
@@ -118,4 +119,4 @@ def test_python_without_its_lock_calls_the_ordinary_way():
         "assert tau.shape == (7,) and robot.frame_poses(q).shape[1:] == (4, 4)\n"
         f"runpy.run_path({str(FIRST_CALLS)!r})['main']('tree', 4)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=250)
+    python("-c", code, timeout=250)

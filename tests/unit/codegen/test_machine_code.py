@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from support.examples import examples
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -258,13 +259,7 @@ print(repr(robot.inverse_dynamics(np.ones(6), np.ones(6), np.ones(6)).tolist()))
 
 
 def run_child(folder, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "ROBODYN_CACHE_DIR": str(folder), **environment},
-        check=True,
-    )
+    done = python("-c", CHILD, env={"ROBODYN_CACHE_DIR": str(folder), **environment})
     return done.stdout
 
 
@@ -352,5 +347,5 @@ assert ends == [0] * 4, ends
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_process_can_fork_while_another_thread_compiles():
     command = [sys.executable, "-W", "ignore", "-c", FORKS]
-    environment = {**os.environ, "ROBODYN_CACHE": "0"}
+    environment = {"ROBODYN_CACHE": "0"}
     subprocess.run(command, check=True, timeout=250, env=environment)

@@ -1,12 +1,12 @@
 """Functions inside loops that numba compiles."""
 
 import gc
-import subprocess
 import sys
 import weakref
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -180,9 +180,7 @@ def test_no_address_gets_into_numbas_cache(tmp_path):
     script = tmp_path / "cached.py"
     script.write_text(CACHED)
     for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, str(script)], capture_output=True, text=True, check=True
-        )
+        done = python(str(script))
         assert float(done.stdout) > 0
     assert not list(tmp_path.rglob("*.nbc"))
 

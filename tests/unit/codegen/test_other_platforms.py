@@ -2,11 +2,11 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.processes import python
 
 from robodyn.codegen.llvm.batches.threads import processors
 from robodyn.codegen.llvm.cache import object_files
@@ -64,11 +64,8 @@ for machine in sys.argv[1:]:
 
 @pytest.mark.slow
 def test_code_is_made_for_other_machines():
-    environment = os.environ | {"ROBODYN_CACHE": "0"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *OTHERS], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    environment = {"ROBODYN_CACHE": "0"}
+    done = python("-c", PROGRAM, *OTHERS, env=environment)
     lines = [line.split(",") for line in done.stdout.splitlines()]
     assert len(lines) > 10 * len(OTHERS)
     assert {machine for machine, *_ in lines} == set(OTHERS)
@@ -110,12 +107,8 @@ assert main(["export", "four_bar", "mass_matrix", "--out", "code"]) == 0
 
 @pytest.mark.slow
 def test_what_posix_alone_has_is_not_needed(tmp_path):
-    environment = os.environ | {"ROBODYN_CACHE_DIR": str(tmp_path / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT + AS_ON_WINDOWS],
-        cwd=tmp_path, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    environment = {"ROBODYN_CACHE_DIR": str(tmp_path / "cache")}
+    done = python("-c", WITHOUT + AS_ON_WINDOWS, env=environment, cwd=tmp_path)
     assert "all is well" in done.stdout
     assert list((tmp_path / "cache" / "robodyn").glob("*.o"))
 

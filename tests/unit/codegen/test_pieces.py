@@ -1,8 +1,6 @@
 """Large programs in pieces: the same numbers as in one function, in code that hardly grows."""
 
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from support.chains import chain, tree
 from support.kernels import run_kernel
+from support.processes import python
 
 import robodyn as rd
 from robodyn.codegen.llvm.kernels import kernel_ir, piece_code, superword_pieces
@@ -146,5 +145,5 @@ def test_results_are_nan_where_there_is_no_memory_for_them(dtype, monkeypatch):
 def test_long_chains_can_be_called_by_a_thread_with_a_small_stack():
     tests = Path(__file__).parents[2]
     path = os.pathsep.join([str(tests), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", SMALL_STACK], env=environment, check=True, timeout=250)
+    environment = {"PYTHONPATH": path}
+    python("-c", SMALL_STACK, env=environment, timeout=250)

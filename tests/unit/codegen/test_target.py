@@ -2,10 +2,9 @@
 
 import os
 import platform
-import subprocess
-import sys
 
 import pytest
+from support.processes import python
 
 from robodyn.codegen.llvm.target.target import target_named
 from robodyn.errors import SettingsError
@@ -63,10 +62,8 @@ print(chosen_target().cpu, *map(repr, map(float, [*tree.inverse_dynamics(q, q, q
 
 
 def results(target):
-    environment = os.environ | {"ROBODYN_TARGET": target}
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
-    )
+    environment = {"ROBODYN_TARGET": target}
+    run = python("-c", PROGRAM, env=environment)
     cpu, *numbers = run.stdout.split()
     return cpu, [float(number) for number in numbers]
 
@@ -75,9 +72,7 @@ def results(target):
 def test_an_unknown_name_is_all_that_is_told():
     program = "import robodyn as rd; rd.load('pan_tilt').mass_matrix([0.0, 0.0])"
     given = {**os.environ, "ROBODYN_TARGET": "haswell"}
-    run = subprocess.run(
-        [sys.executable, "-c", program], env=given, capture_output=True, text=True, check=False
-    )
+    run = python("-c", program, check=False, env=given)
     assert run.returncode == 1
     assert run.stderr.count("Traceback") == 1
     assert "SettingsError: ROBODYN_TARGET is 'haswell'" in run.stderr.splitlines()[-1]

@@ -1,12 +1,11 @@
 """Batches spread over threads: the caller comes back when all rows are done, and not before."""
 
 import ctypes
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
+from support.processes import python
 
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.batches.thread_pool import WORTHWHILE
@@ -109,9 +108,7 @@ print(robot.mass_matrix(np.zeros((20000, 6))).shape, robot.assemble(robot.neutra
 @pytest.mark.slow
 def test_threads_of_python_may_be_coroutines():
     """As after gevent's monkey patching, which lets one thread run all of them in turns."""
-    done = subprocess.run(
-        [sys.executable, "-c", COROUTINES], capture_output=True, text=True, timeout=100
-    )
+    done = python("-c", COROUTINES, check=False, timeout=100)
     assert done.stdout == "(20000, 6, 6) (6,)\n", done.stderr
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.slides import slides
 
 import robodyn as rd
 from robodyn.controllers import JointPD, Noisy, PointToPoint, Sampled, Saturated
@@ -164,23 +165,20 @@ def test_rounding_of_encoders_has_no_code(double):
         assert "symbolic" not in str(error.value)
 
 
-SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="drive" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
-<limit lower="-1000" upper="1000" effort="10" velocity="4"/></joint></robot>"""
+SLIDER = slides(2.0, joint="drive", limits=(-1000.0, 1000.0, 4.0, 10.0))
 
 
 def test_a_motor_at_constant_voltage_approaches_its_speed_exponentially():
     """``m dv/dt = F (1 - v / v_0)``: the speed is v_0 (1 - exp(-F t / (m v_0)))."""
     run = rd.simulate(
-        rd.load(SLIDER), lambda t, q, v: [1e3], duration=2.0, step=1e-4, limits=rd.MotorLimits(0.0)
+        SLIDER, lambda t, q, v: [1e3], duration=2.0, step=1e-4, limits=rd.MotorLimits(0.0)
     )
     np.testing.assert_allclose(run.v[:, 0], 4 * (1 - np.exp(-10 * run.t / 8)), atol=2e-3)
     assert run.limit_violations == ()
 
 
 def test_the_whole_effort_up_to_the_knee_and_when_braking():
-    robot = rd.load(SLIDER)
+    robot = SLIDER
     limits = rd.MotorLimits(0.5)
     run = rd.simulate(
         robot, lambda t, q, v: [100.0 if t < 2.0 else -100.0], duration=3.0, limits=limits
@@ -194,7 +192,7 @@ def test_the_whole_effort_up_to_the_knee_and_when_braking():
 
 def test_beyond_its_speed_nothing_drives_a_joint_on():
     run = rd.simulate(
-        rd.load(SLIDER), lambda t, q, v: [100.0], v0=[5.0], duration=0.1, limits=rd.MotorLimits()
+        SLIDER, lambda t, q, v: [100.0], v0=[5.0], duration=0.1, limits=rd.MotorLimits()
     )
     np.testing.assert_array_equal(run.tau, 0.0)
     np.testing.assert_allclose(run.v, 5.0)

@@ -4,6 +4,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from support.slides import Z, slides
 
 import robodyn as rd
 from robodyn import controllers as rc
@@ -38,13 +39,7 @@ def test_a_straight_way_is_a_trapezoid():
 
 def test_a_weight_is_lifted_at_full_torque_and_let_fall():
     """A mass on a vertical slide: up by (F - m g)/m, down by (F + m g)/m."""
-    slide = rd.load(
-        """<robot name="lift"><link name="ground"/><link name="car"><inertial><mass value="2"/>
-        <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-        <joint name="rail" type="prismatic"><parent link="ground"/><child link="car"/>
-        <axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="30" velocity="99"/></joint>
-        </robot>"""
-    )
+    slide = slides(2.0, axis=Z, limits=(-9.0, 9.0, 99.0, 30.0))
     up, down = 30.0 / 2.0 - 9.81, 30.0 / 2.0 + 9.81
     found = rc.TimeOptimal(rc.PointToPoint([0.0], [2.0], 1.0), 1.0, robot=slide)
     assert found.duration == pytest.approx(np.sqrt(2 * 2.0 * (1 / up + 1 / down)), rel=1e-3)

@@ -1,14 +1,13 @@
 """Units in Python, MATLAB and Modelica: written, run and compared with the robot."""
 
 import re
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
 import pytest
 from support import modelica
 from support.octave import literal, octave
+from support.processes import python
 
 import robodyn as rd
 
@@ -44,7 +43,7 @@ np.savez({str(tmp_path / "found.npz")!r}, M=five_bar.M(x["q"]), c=five_bar.end(x
 assert not [x for x in sys.modules if x.startswith(("robodyn", "numba", "scipy"))]
 """
     environment = {"PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-W", "error", "-c", script], env=environment, check=True)
+    python("-W", "error", "-c", script, env=environment)
     with np.load(tmp_path / "found.npz") as found:
         assert found["names"].tolist() == ["M", "end", "forward_dynamics"]
         np.testing.assert_allclose(found["M"], robot.mass_matrix(q), rtol=1e-12, atol=1e-14)

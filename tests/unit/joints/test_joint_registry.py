@@ -2,11 +2,10 @@
 
 import dataclasses
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.processes import python
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism
@@ -35,10 +34,7 @@ def test_found_in_a_zipped_package(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "robodyn", ignore=shutil.ignore_patterns("__pycache__"))
     archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path, "robodyn")
     code = "import robodyn, robodyn.joints as j; print(robodyn.__file__, *j.KINDS)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True,
-        cwd=tmp_path.parent, env={"PYTHONPATH": archive},
-    )  # fmt: skip
+    done = python("-c", code, env={"PYTHONPATH": archive}, cwd=tmp_path.parent)
     file, *names = done.stdout.split()
     assert file.startswith(archive)
     assert names == list(KINDS)
@@ -68,10 +64,9 @@ def test_two_files_with_one_name(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / "robodyn", ignore=shutil.ignore_patterns("__pycache__"))
     joints = tmp_path / "robodyn" / "joints"
     shutil.copy(joints / "planar.py", joints / "plane.py")
-    done = subprocess.run(
-        [sys.executable, "-c", "import robodyn.joints"], check=False, capture_output=True,
-        text=True, cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-    )  # fmt: skip
+    done = python(
+        "-c", "import robodyn.joints", check=False, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path
+    )
     assert "two joint kinds are called 'planar'" in done.stderr
 
 

@@ -1,12 +1,12 @@
 """Bags of ROS 2: written whole, read back by other readers, and read as others record them."""
 
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 from support.bags import moved, record
+from support.processes import python
 
 import robodyn as rd
 from robodyn.cli import main
@@ -251,10 +251,7 @@ for name in ("run.mcap", "run.db3"):
 @pytest.mark.slow
 def test_a_disk_that_is_full(tmp_path):
     """The bag is not there, and the error says which could not be written."""
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    done = python("-c", FULL, str(tmp_path))
     for name, said in zip(("run.mcap", "run.db3"), done.stdout.splitlines(), strict=True):
         assert said.startswith(f"cannot write '{tmp_path / name}': ")
     assert not list(tmp_path.iterdir())

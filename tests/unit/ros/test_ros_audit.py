@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.slides import slides
 
 import robodyn as rd
 from robodyn.ros import Engine, Settings
@@ -62,14 +63,8 @@ def test_nothing_is_told_of_a_closed_linkage_that_holds_still():
 
 def test_energy_that_comes_from_nowhere_ends_a_motion():
     """A stiff spring under steps that are too long for it: its energy would grow without bound."""
-    spring = rd.load(
-        """<robot name="spring"><link name="base"/><link name="mass"><inertial><mass value="1"/>
-        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-        <joint name="slide" type="prismatic"><parent link="base"/><child link="mass"/>
-        <axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="9" velocity="1e9"/>
-        </joint></robot>""",
-        springs={"slide": (4.2e6, 0.0)},
-    )
+    stiff = {"stiffness": 4.2e6, "limits": (-9.0, 9.0, 1e9, 9.0)}
+    spring = slides(1.0, joint="slide", **stiff)
     said: list[str] = []
     made = Engine(spring, Settings(), joints=["slide"], log=ThrottledLogger(said.append))
     made.q[0] = 1e-3

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support import sweep_studies
+from support.processes import python
 from support.sweep_studies import (
     counted,
     dies,
@@ -150,16 +151,7 @@ def test_a_robot_looks_the_same_to_every_process(tmp_path):
         "robots = [rd.load(x) for x in ('stewart', 'palletizer')];"
         "print([digest(x) for x in (*robots, {'b', 'a', 'c'}, {'x': 1, 'a': 2})])"
     )
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"PYTHONHASHSEED": str(seed)},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for seed in (1, 2)
-    }
+    told = {python("-c", code, env={"PYTHONHASHSEED": str(seed)}).stdout for seed in (1, 2)}
     assert len(told) == 1
 
 
@@ -197,15 +189,15 @@ def test_the_place_of_the_folder_does_not_count(tmp_path):
     project.mkdir()
     shutil.copy(ROBOTS / "double_pendulum.urdf", project / "arm.urdf")
     (project / "study.py").write_text(STUDY_OF_A_FOLDER)
-    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)
-    subprocess.run([sys.executable, "project/study.py"], cwd=tmp_path, check=True)
+    python("study.py", cwd=project)
+    python("project/study.py", cwd=tmp_path)
     project = project.rename(tmp_path / "moved")
-    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)
+    python("study.py", cwd=project)
     text = (project / "arm.urdf").read_text()
     (project / "arm.urdf").write_text(
         f"{text[: text.index('<robot')]}\n{text[text.index('<robot') :]}"
     )
-    subprocess.run([sys.executable, "study.py"], cwd=project, check=True)  # other lines
+    python("study.py", cwd=project)  # other lines
     assert (project / "called").read_text() == "xx"
     (project / "arm.urdf").write_text(text.replace('mass value="1', 'mass value="2'))
     wrong = subprocess.run([sys.executable, "study.py"], cwd=project, capture_output=True)

@@ -3,7 +3,6 @@
 import functools
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -11,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from support import sweep_studies
+from support.processes import python
 from support.sweep_studies import (
     dies,
     dies_once,
@@ -114,7 +114,7 @@ def test_functions_that_processes_cannot_import(study):
 def run_script(tmp_path, text):
     script = tmp_path / "script.py"
     script.write_text(text)
-    return subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    return python(script, check=False, timeout=120)
 
 
 def test_a_script_without_a_guard_says_what_to_do(tmp_path):
@@ -139,7 +139,7 @@ def test_a_script_with_a_guard(tmp_path):
 
 def test_a_study_that_was_typed_in(tmp_path):
     code = "import robodyn as rd\ndef f(x): return x\nrd.sweep(f, {'x': [1]}, processes=1)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = python("-c", code, check=False, timeout=120)
     assert "cannot load the study (AttributeError" in done.stderr
 
 

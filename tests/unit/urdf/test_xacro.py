@@ -1,12 +1,11 @@
 """xacro as manufacturers write it: arguments, packages that find each other, places of errors."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.processes import python
 from support.xacro_packages import MODELS, SPACE, write_packages
 
 import robodyn as rd
@@ -417,7 +416,7 @@ def test_files_of_the_same_repository_and_of_packages_are_within_reach(arm, tmp_
 def test_xacro_runs_in_a_process_of_its_own(arm):
     code = "import sys, robodyn; robodyn.load(sys.argv[1]); print('xacro' in sys.modules)"
     path = written(arm.parent, SUM)
-    found = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    found = python("-c", code, path, check=False)
     assert found.stdout.split() == ["False"]
 
 
@@ -444,10 +443,7 @@ load()
 if child:
     assert os.waitpid(child, 0)[1] == 0
 """
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
-    )
-    assert found.returncode == 0, found.stderr
+    python("-W", "ignore", "-c", code, timeout=60)
 
 
 # -- the command line ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from support.bundled import bundled
+from support.slides import slides
 
 import robodyn as rd
 from robodyn import urdf
@@ -238,12 +239,7 @@ def test_a_joint_that_follows_where_time_does_something():
 @pytest.mark.parametrize("knee", [0.0, 0.6])
 def test_a_motor_weakens_the_same_way_in_both_directions(knee):
     """A mirrored push gives the mirrored motion."""
-    robot = rd.load(
-        '<robot name="slide"><link name="ground"/><link name="b"><inertial><mass value="2"/>'
-        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
-        '<joint name="x" type="prismatic"><parent link="ground"/><child link="b"/>'
-        '<limit lower="-9" upper="9" effort="6" velocity="0.5"/></joint></robot>'
-    )
+    robot = slides(2.0, limits=(-9.0, 9.0, 0.5, 6.0))
     there, back = (
         rd.simulate(
             robot, lambda t, q, v, push=push: [push], duration=1.0, limits=rd.MotorLimits(knee)

@@ -1,12 +1,11 @@
 """Motions of many steps: every k-th sample, and samples that go to files while they come."""
 
-import subprocess
-import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 from support.motions import same
+from support.processes import python
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError
@@ -163,10 +162,7 @@ except rd.SimulationError as error:
 
 @pytest.mark.slow
 def test_a_disk_that_is_full(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(tmp_path / "run")], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    done = python("-c", FULL, str(tmp_path / "run"))
     assert "File too large" in done.stdout and "run.partial" in done.stdout
     assert [p.name for p in tmp_path.iterdir()] == ["run.partial"]
 
@@ -190,7 +186,7 @@ rd.simulate(robot, die, duration=1.0, to=sys.argv[1], limits="ignore")
 
 @pytest.mark.slow
 def test_a_process_that_was_killed(double, tmp_path):
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "run")])
+    done = python("-c", KILLED, str(tmp_path / "run"), check=False)
     assert done.returncode == 9
     left = rd.Trajectory.load(tmp_path / "run.partial", double)
     assert len(left) == 448
