@@ -122,7 +122,8 @@ def of_all_joints(
             expected=(robot.nq,),
         )
     for name, rates in (("velocities", v), ("accelerations", a)):
-        _check_rates(name, rates, robot)
+        if rates.shape != np.shape(t):  # else one number for all joints
+            _check_rates(name, rates, robot)
     return q, v, a
 
 
@@ -137,7 +138,7 @@ def _symbols(x: NDArray[Any]) -> bool:
 
 
 def _check_rates(name: str, given: FloatArray, robot: Robot) -> None:
-    if given.shape and given.shape[-1] != robot.nv:
+    if given.shape[-1:] not in ((), (robot.nv,)):
         raise ShapeError(
             f"the reference gives {name} of shape {given.shape}, expected ({robot.nv},): one a "
             "speed of the robot, of which a floating base or another joint with a quaternion has "
