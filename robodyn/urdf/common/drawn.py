@@ -66,7 +66,7 @@ def has_mass(link: Link) -> bool:
 def weightless_links(mechanism: Mechanism) -> dict[str, WeightCompensation]:
     """Links on which gravity does not act, as a force at their centre carries their weight."""
     inertias = {x.name: x.inertia for x in mechanism.links}
-    found = {}
+    found = dict[str, WeightCompensation]()
     for item in mechanism.link_elements:
         inertia = inertias.get(item.places[0][0])
         if isinstance(item, WeightCompensation) and inertia and inertia.mass == item.mass:
