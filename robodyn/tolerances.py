@@ -576,8 +576,8 @@ EIGENVALUE_ZERO = 1e-12
 
 #: Mass and inertia of a link that moves and has none [kg, kg m^2], which MuJoCo and Gazebo need.
 LEAST_MASS = 1e-9
-#: Least principal moment that MuJoCo takes [kg m^2].
-MUJOCO_MOMENT = 1e-14
+#: Least principal moment that MuJoCo takes [kg m^2]; in USD, zero stands for what is not given.
+LEAST_MOMENT = 1e-14
 
 # Pictures.
 

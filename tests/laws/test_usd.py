@@ -85,6 +85,17 @@ def test_random_trees(seed, tmp_path):
         close(*(dataclasses.astuple(x) for x in (there[name].limits, values["limits"])))
 
 
+def test_moments_of_points_are_above_zero(tmp_path):
+    """Simulators take zero for what is not given, and rounding may leave less than zero."""
+    links = rd.Link("post"), rd.Link("bob", rd.Inertia(2.0, Pose((0.5, 0.0, 0.0)), ixz=1e-35))
+    hinge = rd.Joint("hinge", "revolute", "post", "bob", axis=(0, 1, 0))
+    path, _ = written(rd.load(rd.Mechanism("pendulum", links, (hinge,))), tmp_path)
+    made = Usd.Stage.Open(str(path))
+    bob = made.GetPrimAtPath("/pendulum/bob")
+    assert min(UsdPhysics.MassAPI(bob).GetDiagonalInertiaAttr().Get()) > 0.0
+    assert rd.load(path).mechanism.links[-1].inertia.ixz == 1e-35
+
+
 @pytest.mark.parametrize("suffix", ["sdf", "usda"])
 def test_links_without_weight(suffix, tmp_path):
     mechanism = random_mechanism(np.random.default_rng(4), ["revolute", "prismatic"])

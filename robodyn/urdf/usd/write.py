@@ -15,7 +15,7 @@ from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import distance, fixed, floating, joint_kind, universal
 from robodyn.joints.common.relative import quaternion_of
-from robodyn.tolerances import LEAST_MASS, PERPENDICULAR_AXES
+from robodyn.tolerances import LEAST_MASS, LEAST_MOMENT, PERPENDICULAR_AXES
 from robodyn.topology.spanning_tree import cut_joints
 from robodyn.urdf.common.drawn import (
     DrawnRobot,
@@ -161,7 +161,7 @@ class _Stage:
             prim.SetCustomDataByKey("massless", True)
         mass.CreateCenterOfMassAttr(self._vector(center))
         self._exact(prim, "centerOfMass", center)
-        mass.CreateDiagonalInertiaAttr(self._vector(moments))
+        mass.CreateDiagonalInertiaAttr(self._vector(np.maximum(moments, LEAST_MOMENT)))
         x, y, z, w = map(float, quaternion_of(axes))
         mass.CreatePrincipalAxesAttr(Gf.Quatf(w, x, y, z))
 

@@ -17,7 +17,7 @@ from robodyn.description.values import why_impossible
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import fixed, floating, joint_kind, planar, spherical
-from robodyn.tolerances import LEAST_MASS, MUJOCO_MOMENT, SAME_POSITION
+from robodyn.tolerances import LEAST_MASS, LEAST_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
 from robodyn.urdf.common.drawn import DrawnRobot
 from robodyn.urdf.common.joint_values import UNLIMITED
@@ -290,7 +290,7 @@ def _principal(link: str, inertia: Inertia) -> tuple[FloatArray, FloatArray, boo
     moments, axes = np.linalg.eigh(inertia.matrix)
     if (reason := why_impossible(inertia.mass, inertia.matrix)) is not None:
         raise UrdfError(f"cannot be written as MJCF: {reason}", element=f"link {link!r}")
-    moments = np.maximum(moments, MUJOCO_MOMENT)
+    moments = np.maximum(moments, LEAST_MOMENT)
     most = moments[0] + moments[1]
     lowered = bool(moments[2] > most * (1.0 + SAME_POSITION))
     return np.array([*moments[:2], min(moments[2], most)]), axes, lowered
