@@ -59,9 +59,11 @@ def work_explains_energy(
     assert robot is not None
     q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
     size, energies = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1)), energies_of(robot)
-    parts = [energies(q[k : k + size], v[k : k + size]) for k in range(0, n, size)]
-    found = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-    kinetic, potential, power = found
+    if n <= size:
+        kinetic, potential, power = energies(q, v)
+    else:
+        parts = [energies(q[k : k + size], v[k : k + size]) for k in range(0, n, size)]
+        kinetic, potential, power = map(np.concatenate, zip(*parts, strict=True))
     if motion.friction is not None:
         power -= dissipation_beyond_smooth(robot, motion.friction, q, v)
     still, several = at_rest * robot.total_mass, every > 1

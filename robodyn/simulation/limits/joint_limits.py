@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from robodyn.arguments import check_fields
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.caller import warn
 from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 from robodyn.errors import LimitWarning, SettingsError
@@ -20,6 +20,7 @@ from robodyn.model.joint_info import JointInfo, part_names
 from robodyn.model.position_limits import followed
 from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.simulation.limits.bounds import (
     Range,
     bounds_of,
@@ -305,17 +306,17 @@ class _Left:
     def passed(self) -> Iterator[tuple[int, int]]:
         """Index of the first sample beyond each limit that is left, and the limit's number."""
         motions = math.prod(self.shape)
-        return ((row // motions, k) for k, row in enumerate(self.found.rows) if row >= 0)
+        return ((row // motions, k) for k, row in enumerate(self.found.rows.tolist()) if row >= 0)
 
     def violation(self, edge: int) -> LimitViolation:
         """The violation of a limit by its number."""
         upper, k = divmod(edge, self.samples.shape[1])
-        bound, peak = self.allowed[upper][k], self.found.peaks[edge]
+        bound, peak = self.allowed[upper][k], float(self.found.peaks[edge])
         motions = math.prod(self.shape)
-        sample, motion = divmod(self.found.worst[edge], motions)
+        sample, motion = divmod(int(self.found.worst[edge]), motions)
         joint, unit = self._names[k]
         place = tuple(int(i) for i in np.unravel_index(motion, self.shape)) if self.shape else ()
-        start, time = (float(self.t[i]) for i in (self.found.rows[edge] // motions, sample))
+        start, time = (float(self.t[i]) for i in (int(self.found.rows[edge]) // motions, sample))
         return LimitViolation(joint, self.limit, float(bound), start, peak, time, place, unit)
 
 
@@ -336,6 +337,10 @@ def _limited(
     robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
 ) -> Iterator[tuple[LimitKind, FloatArray, Range | None, Columns]]:
     """Samples that may have limits, shape (n, ..., k), and these."""
+    if (of_joints := _of_joints_alone(robot)) is not None:
+        for k, limit, allowed, columns in of_joints:
+            yield limit, (q, v, tau)[k], allowed, columns
+        return
     bounds, f, by_motors = bounds_of(robot), tau, limits_depend_on_motors(robot)
     voltages, gearing = voltage_limits(robot), robot.model.gearing
     by_motors = by_motors or (gearing.elsewhere and voltages is not None)
@@ -362,6 +367,23 @@ def _limited(
         if joint.name in velocities:
             x = velocities[joint.name].reshape(*v.shape[:-1], joint.kind.nv)
             yield "velocity", x, allowed, partial(_of_joint, joint, robot, "/s")
+
+
+@once_per_robot
+def _of_joints_alone(
+    robot: Robot,
+) -> tuple[tuple[int, LimitKind, Range, Columns], ...] | None:
+    """Limits of positions, speeds and efforts, counted; ``None`` where there are others."""
+    bounds = bounds_of(robot)
+    if bounds.positions or bounds.velocities or limits_depend_on_motors(robot):
+        return None
+    if voltage_limits(robot) is not None:
+        return None
+    return tuple(
+        (k, limit, allowed, partial(_columns, limit, robot))
+        for k, (limit, allowed) in enumerate(bounds.ranges.items())
+        if allowed is not None
+    )
 
 
 def _of_joint(joint: JointInfo, robot: Robot, rate: str) -> Iterable[tuple[str, str]]:
@@ -397,9 +419,9 @@ class PassedEdges(NamedTuple):
     peaks: The smallest and then the largest numbers of the columns.
     """
 
-    rows: list[int]
-    worst: list[int]
-    peaks: list[float]
+    rows: IntArray
+    worst: IntArray
+    peaks: FloatArray
 
 
 def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
@@ -412,4 +434,4 @@ def passed_edges(x: FloatArray, edges: FloatArray) -> PassedEdges | None:
     if found is None:
         return None
     peaks, (rows, worst) = found
-    return PassedEdges(rows.ravel().tolist(), worst.ravel().tolist(), peaks.ravel().tolist())
+    return PassedEdges(rows.reshape(-1), worst.reshape(-1), peaks.reshape(-1))

@@ -58,10 +58,12 @@ class RecordedSteps:
         #: Number of samples before each instant, and of all.
         self._before = self._record.samples_before(times)
         #: The present state and forces in the shape of the record, and all instants [s].
-        self._q, self._v, self._tau = (
-            x.reshape(*self._record.shape, x.shape[-1]) for x in (motion.q, motion.v, motion.tau)
-        )
-        self._instants: list[float] = times.tolist() if self._by_python else []
+        self._q, self._v, self._tau = states = motion.q, motion.v, motion.tau
+        self._instants = list[float]()
+        if self._by_python:
+            shape = self._record.shape
+            self._q, self._v, self._tau = (x.reshape(*shape, x.shape[-1]) for x in states)
+            self._instants = times.tolist()
         self._last = len(times) - 1
         self._first, self._done, self._room = 0, 0, list[FloatArray]()
         self._find_room(0)
@@ -131,23 +133,23 @@ class RecordedSteps:
         if stop <= self._first:
             return
         before, kept = self._before, np.arange(self._first, stop)
+        times = self._times[self._first : stop]
         if before[stop] - before[self._first] < len(kept):
             kept = kept[before[kept] < before[kept + 1]]
+            times = self._times[kept]
         wrong, end = self._wrong(kept), None
         while wrong is not None and (end := self._end_of_wrong(kept, *wrong)) is None:
             wrong = self._wrong(kept)
         if wrong is not None:  # the motion ends there
-            kept = kept[: wrong[0] + 1]
+            kept, times = kept[: wrong[0] + 1], times[: wrong[0] + 1]
             stop = self._done = int(kept[-1]) + 1
         self._first = stop
         if self._motion.controller is not None and self._controller is not None:
             layout, rows = self._motion.controller.layout, self._states[: len(kept)]
-            self._controller.log.extend_rows(
-                self._times[kept], rows, layout.recorded, self._record.shape
-            )
-        self._record.filled(self._times[kept])
+            self._controller.log.extend_rows(times, rows, layout.recorded, self._record.shape)
+        self._record.filled(times)
         if end is not None:
-            self._refuse(end, float(self._times[kept[-1]]))
+            self._refuse(end, float(times[-1]))
 
     def _wrong(self, kept: IntArray) -> tuple[int, RobodynError] | None:
         """The first wrong sample, and why it is wrong."""
