@@ -118,10 +118,10 @@ class OutputFeedback:
     def _quantum(self) -> FloatArray:
         return quanta(self.quantum)
 
-    @property
+    @cached_property
     def exact(self) -> OutputFeedback:
         """The same without rounding, whose slope is none: for linear models."""
-        return replace(self, quantum=0.0)
+        return replace(self, quantum=0.0) if self._quantum.any() else self
 
     @cached_property
     def _readings(self) -> Readings:

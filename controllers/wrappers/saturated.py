@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -103,10 +104,10 @@ class Saturated:
             tau = self._within_motors(tau, sample.t, sample.q)
         return rounded(tau, self._quantum), {INNER: inner}
 
-    @property
+    @cached_property
     def exact(self) -> Saturated:
         """The same without rounding, whose slope is none: for linear models."""
-        return replace(self, quantum=0.0)
+        return replace(self, quantum=0.0) if self._quantum.any() else self
 
     def _within_motors(self, tau: FloatArray, t: float, q: FloatArray) -> FloatArray:
         """Efforts whose motors, where limits are not those of joints, stay within their limits."""

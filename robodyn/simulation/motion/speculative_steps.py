@@ -90,7 +90,7 @@ class SpeculativeSteps:
             return 0
         friction = self._friction
         if friction is not None and friction.rates is not None:  # the mode has changed
-            self._block = self._next_block(k, v, friction.rates, LONGEST_BLOCK)
+            self._block = self._next_block(k, v, friction.rates, FIRST_BLOCK)
             friction.rates = None
         done = self._run(k, min(stop - k, 1 if self.by_python else self._block), q, v, tau)
         count = self._steps_without_event(k, done, tau) if done else 0
