@@ -140,7 +140,7 @@ class Stretched:
         columns = range(v.shape[-1])
         names = [str(k) for k in columns]
         if robot is not None:
-            names = speed_names(robot) if len(columns) == robot.nv else [*robot.actuated_joints]
+            names = [*(speed_names(robot) if len(columns) == robot.nv else robot.actuated_joints)]
         check_continuous(reference, times, lambda x, y: y - x, columns, names)
         factor = time_scale_within((times, q, v, a), velocity, acceleration, robot, torque, whole)
         if not factor > 0.0:
