@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import PathError, Robot, SettingsError, ShapeError
+from robodyn import AssemblyError, PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.model.virtual_work import joint_forces
+from robodyn.motion.functions import Reference
 from robodyn.simulation.limits import bounds
+from robodyn.simulation.loads.actuated_speeds import at_all_joints, coordinates_of_motors
 from robodyn.simulation.loads.column_names import motor_names, speed_names
 from robodyn.tolerances import LOOP_OPEN
 
@@ -102,6 +104,39 @@ def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
     if not np.isfinite(given).any():
         raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
     return given
+
+
+def of_linkage(robot: Robot | None, path: Reference) -> Reference:
+    """A path of all joints of a linkage, from one of its motors alone.
+
+    Other joints go on from where they were at the instant that was asked before. Other paths stay
+    as they are.
+
+    Raises
+    ------
+    PathError
+        When called, where loops do not close.
+    """
+    if robot is None or not robot.nc or np.size(path(0.0)[0]) == robot.nq:
+        return path
+    linkage, motors = robot, coordinates_of_motors(robot)
+    own = [k for name in motors for k in range(robot.nq)[robot.joints[name].q]]
+    last = robot.neutral()
+
+    def whole(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        nonlocal last
+        q, v, a = at_all_joints(linkage, [np.asarray(x) for x in path(t)], motors)
+        if q.size == last.size:
+            last = last.copy()
+            last[own] = q[own]
+            try:
+                q = last = linkage.assemble(last, hold=motors)
+            except AssemblyError as error:
+                raise PathError(f"at t = {t:.6g} s of the path {error}", time=t) from error
+            v = linkage.consistent_velocity(q, v, hold=motors)
+        return q, v, a
+
+    return whole
 
 
 def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:

@@ -17,7 +17,13 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import TIME_SCALE_PRECISION
 
 from ..support.gains import checked_call
-from .path_torques import check_closed, path_torques, torque_limits, torque_too_small
+from .path_torques import (
+    check_closed,
+    of_linkage,
+    path_torques,
+    torque_limits,
+    torque_too_small,
+)
 from .profile import check_reference, duration_of, limit
 
 #: Instants at which limits are checked.
@@ -96,7 +102,7 @@ class Stretched:
             Largest of each joint.
         robot : Robot, optional
             The robot that follows the reference, with a fixed base. For a closed linkage the
-            reference has all joints, and torques are those of its motors.
+            reference is of all joints or of motors alone, and torques are those of its motors.
         torque : float or array_like, shape (nv,), optional [N m, N]
             Largest of each joint of the robot. Default: what its joints and motors allow, if
             ``robot`` is given.
@@ -126,12 +132,17 @@ class Stretched:
                 name="reference",
                 given=q.shape[1:],
             )
+        whole = None
         if robot is not None:
-            check_closed(robot, times, q)
+            full = of_linkage(robot, reference)
+            whole = (times, *((q, v, a) if full is reference else sampled(full, times)))
+            check_closed(robot, times, whole[1])
         columns = range(v.shape[-1])
-        names = [str(k) for k in columns] if robot is None else speed_names(robot)
+        names = [str(k) for k in columns]
+        if robot is not None:
+            names = [*(speed_names(robot) if len(columns) == robot.nv else robot.actuated_joints)]
         check_continuous(reference, times, lambda x, y: y - x, columns, names)
-        factor = time_scale_within((times, q, v, a), velocity, acceleration, robot, torque)
+        factor = time_scale_within((times, q, v, a), velocity, acceleration, robot, torque, whole)
         if not factor > 0.0:
             raise SettingsError(
                 "nothing bounds the speed of the reference: it stands still, or no limit is "
@@ -146,6 +157,7 @@ def time_scale_within(
     acceleration: ArrayLike | None,
     robot: Robot | None,
     torque: ArrayLike | None,
+    whole: tuple[FloatArray, ...] | None = None,
 ) -> float:
     """The factor of time that brings a motion to its limits; below one if it is within them.
 
@@ -155,6 +167,8 @@ def time_scale_within(
         Times, positions, velocities, accelerations.
     velocity, acceleration, robot, torque
         As in `Stretched.within`.
+    whole : tuple of ndarray, optional
+        The motion of all joints of the robot. Default: the same.
     """
     _, _, v, a = motion
     needed = [0.0]
@@ -165,7 +179,7 @@ def time_scale_within(
         needed.append(float(np.sqrt(most)))
     if robot is None:
         return max(needed)
-    return _for_torques(robot, motion, torque_limits(robot, torque), max(needed))
+    return _for_torques(robot, whole or motion, torque_limits(robot, torque), max(needed))
 
 
 def _for_torques(

@@ -17,7 +17,13 @@ from robodyn.motion.functions import Reference
 from robodyn.motion.samples import spline, within
 
 from ..support.gains import checked_call
-from .path_torques import check_closed, path_torques, torque_limits, torque_too_small
+from .path_torques import (
+    check_closed,
+    of_linkage,
+    path_torques,
+    torque_limits,
+    torque_too_small,
+)
 from .profile import check_reference, limit
 from .reachability import Way, quickest
 from .stretched import time_scale_within
@@ -58,7 +64,8 @@ class TimeOptimal:
         Largest of each joint.
     robot : Robot, optional
         The robot that follows the path, with a fixed base; torques include its friction. For a
-        closed linkage the path has all joints, and torques are those of its motors.
+        closed linkage the path is of all joints or of motors alone, the motion is of all, and
+        torques are those of its motors.
     torque : float or array_like, shape (nv,), optional [N m, N]
         Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
         is given.
@@ -117,10 +124,11 @@ class TimeOptimal:
         _check_coordinates(self.path, length)
         if self.robot is not None or self.torque is not None:
             torque_limits(self.robot, self.torque)
+        path = of_linkage(self.robot, self.path)
         for finer in range(REFINED + 1):
             points = (self.points - 1 << finer) + 1
             try:
-                slower = self._found(length, points)
+                slower = self._found(path, length, points)
             except PathError:
                 if finer == REFINED:
                     raise
@@ -128,9 +136,9 @@ class TimeOptimal:
             if slower <= ENOUGH:
                 break
 
-    def _found(self, length: float, points: int) -> float:
+    def _found(self, path: Reference, length: float, points: int) -> float:
         """Find the motion with ``points`` points, and return the time scaling that it needed."""
-        at, s, way = _smooth_way(self.path, length, points)
+        at, s, way = _smooth_way(path, length, points)
         object.__setattr__(self, "_way", way)
         limits = self._limits(way[0](0.0).size)
         if self.robot is not None:

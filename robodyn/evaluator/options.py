@@ -254,6 +254,8 @@ class FunctionOptions:
             raise UnknownNameError("function", name, QUANTITIES)
         quantity = row(name, options)
         exerted = quantity.closed is OnLoops.MULTIPLIERS and self.exerted(name, options)
+        if name == "hybrid_joint_wrenches":  # of no joint, it stands for accelerations
+            exerted = options.get("joints") != ()
         if self._model.bodies.linkages and exerted:
             raise UnknownNameError(
                 "function of minimal coordinates",

@@ -8,7 +8,7 @@ from support.slides import Z, slides
 
 import robodyn as rd
 from robodyn import controllers as rc
-from robodyn.controllers.references.path_torques import path_torques
+from robodyn.controllers.references.path_torques import of_linkage, path_torques
 from robodyn.simulation.limits.bounds import effort_bounds
 
 ARM = rd.load("puma560")
@@ -172,6 +172,17 @@ def test_motors_of_linkages_are_at_their_limits(name):
     assert quick.duration < 0.8 * 2.0 * slow.factor
     ends = [abs(x(d)[0] - path(2.0)[0]).max() for x, d in ((quick, 99.0), (slow, 2 * slow.factor))]
     assert max(ends) < 1e-9
+    # the same way, of motors alone
+    own = [robot.joints[x].q.start for x in robot.actuated_joints]
+    few = rc.PointToPoint(path(0.0)[0][own], path(2.0)[0][own], 2.0)
+    same = rc.TimeOptimal(few, 2.0, robot=robot, torque=most)
+    assert same.duration == pytest.approx(quick.duration, rel=1e-3)
+    np.testing.assert_allclose(same(99.0)[0], quick(99.0)[0], atol=1e-9)
+    slower = rc.Stretched.within(few, 2.0, robot=robot, torque=most)
+    assert slower(1.0)[0].shape == (len(own),)
+    t = np.linspace(0.0, 2.0 * slower.factor, 501)
+    q, v, a = (np.array(x) for x in zip(*map(of_linkage(robot, slower), t.tolist()), strict=True))
+    assert (np.abs(path_torques(robot)(q, v, a)) / torque).max() == pytest.approx(1.0, abs=1e-2)
 
 
 def test_limits_of_joints_of_a_linkage_without_motors_bound_nothing():
@@ -196,6 +207,10 @@ def test_linkages_whose_way_or_motors_do_not_fit(five_bar):
         with pytest.raises(rd.PathError, match="leaves the loops of 'five_bar' open") as error:
             use(apart, 2.0, robot=five_bar, torque=50.0)
         assert 0.0 < error.value.time < 2.0
+        far = rc.PointToPoint([0.0, 0.0], [0.0, 40.0], 2.0)
+        with pytest.raises(rd.PathError, match=r"at t = .* s of the path") as error:
+            use(far, 2.0, robot=five_bar, torque=50.0)
+        assert 0.0 < error.value.time <= 2.0
     clock = rd.Constraint("clock", lambda q, t: q[0] - 0.1 * rd.sin(t), "left_drive")
     timed = rd.load("five_bar", constraints=[clock])
     with pytest.raises(rd.SettingsError, match="depend on time"):

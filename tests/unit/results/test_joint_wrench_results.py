@@ -124,3 +124,11 @@ def test_results_say_what_they_hold(robot):
     found = robot.joint_wrenches(q, v, a, base=base)
     assert f"of each of (2,) states: {', '.join(found)}" in repr(found)
     assert repr(len(robot.base_parameters())) in repr(robot.base_parameters())
+
+
+@pytest.mark.parametrize("name", ["joint_wrenches", "hybrid_joint_wrenches"])
+def test_functions_of_minimal_coordinates_leave_out_no_loops(name):
+    """Loops have no forces there, which those in joints need."""
+    robot = rd.load("four_bar", coordinates="minimal")
+    with pytest.raises(rd.UnknownNameError, match="take its tree_form"):
+        robot.function(name, joints=("crank_drive",))
