@@ -13,12 +13,10 @@ How often the search finds nothing is counted by kind of guess, and more than `F
 
 from __future__ import annotations
 
-import argparse
 import collections
 import dataclasses
 import math
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -26,6 +24,7 @@ from oracles.edges import WORLD
 from oracles.joint_coordinates import joint_coordinates
 from oracles.joint_motion import Motion, joint_motion, origin
 from oracles.maximal import MaximalOracle
+from support.fuzzing import judge_many
 from support.loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
 
 import robodyn as rd
@@ -269,23 +268,11 @@ def failure_rate(fates, kind):
 
 def main():
     """Close many loops from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", default=CLOSING, help="kinds of loops")
-    arguments = parser.parse_args()
-    start, shown = time.perf_counter(), 0
 
-    def report(fates, faults):
-        nonlocal shown
-        for fault in faults[shown:]:
-            print(fault)
-        shown = len(faults)
-        told = {" ".join(key): number for key, number in sorted(fates.items())}
-        print(f"{time.perf_counter() - start:.0f} s: {told}", flush=True)
+    def told(fates):
+        return {" ".join(key): number for key, number in sorted(fates.items())}
 
-    fates, faults = fuzz(arguments.count, arguments.seed, arguments.only, report)
-    report(fates, faults)
+    fates, faults = judge_many(__doc__, fuzz, 100_000, "kinds of loops", told, CLOSING)
     return 1 if faults or any(failure_rate(fates, k) > most for k, most in FAILURES.items()) else 0
 
 

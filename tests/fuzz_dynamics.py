@@ -15,16 +15,15 @@ dead ends of the independent joints, at distances down to 1e-12.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import dataclasses
 import sys
-import time
 import warnings
 
 import numpy as np
 from oracles.maximal import MaximalOracle
 from oracles.possible_motions import ZERO, possible_motion
+from support.fuzzing import judge_many
 
 import robodyn as rd
 from robodyn import urdf
@@ -238,7 +237,7 @@ def fuzz(count, seed=0, only=None, report=None):
     only : sequence of str, optional
         Names of robots.
     report : callable, optional
-        Called with the fates and the faults after each robot.
+        Called with the fates, the faults and its name after each robot.
     """
     fates: collections.Counter[tuple[str, str, str]] = collections.Counter()
     faults = []
@@ -259,30 +258,19 @@ def fuzz(count, seed=0, only=None, report=None):
                 if wrong:
                     faults.append(f"{here.name}, state {number} ({state.kind}), {method}: {wrong}")
         if report is not None:
-            report(here.name, fates, faults)
+            report(fates, faults, here.name)
     return fates, faults
 
 
 def main():
     """Judge many states from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000, help="states of each robot")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", help="names of robots")
-    arguments = parser.parse_args()
-    start, shown = time.perf_counter(), 0
+    told = {"count": 10_000, "only": "names of robots"}
+    return 1 if judge_many(__doc__, fuzz, told=by_fate, **told)[1] else 0
 
-    def report(name, fates, faults):
-        nonlocal shown
-        for fault in faults[shown:]:
-            print(fault)
-        shown = len(faults)
-        print(f"{time.perf_counter() - start:.0f} s: {name}", flush=True)
 
-    fates, faults = fuzz(arguments.count, arguments.seed, arguments.only, report)
-    for key, number in sorted(fates.items()):
-        print(*key, number)
-    return 1 if faults else 0
+def by_fate(fates):
+    """How many met which fate, a line each."""
+    return "\n".join(f"{' '.join(key)} {number}" for key, number in sorted(fates.items()))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ and are not made; what is legal is what some file of the corpus has.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import contextlib
 import copy
@@ -20,11 +19,11 @@ import random
 import re
 import signal
 import sys
-import time
 import warnings
 from pathlib import Path
 
 from lxml import etree
+from support.fuzzing import judge_many
 
 import robodyn as rd
 from robodyn import urdf
@@ -517,24 +516,11 @@ def fuzz(files, count, seed=0, report=None):
 
 def main():
     """Make many mutants from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", help="parts of the names of files")
-    arguments = parser.parse_args()
-    files = seeds(arguments.only)
-    start, shown = time.perf_counter(), 0
 
-    def report(fates, faults):
-        nonlocal shown
-        for fault in faults[shown:]:
-            print(fault)
-        shown = len(faults)
-        print(f"{time.perf_counter() - start:.0f} s: {dict(fates)}", flush=True)
+    def of_files(count, seed, only, report):
+        return fuzz(seeds(only), count, seed, report)
 
-    fates, faults = fuzz(files, arguments.count, arguments.seed, report)
-    report(fates, faults)
-    return 1 if faults else 0
+    return 1 if judge_many(__doc__, of_files, 100_000, "parts of the names of files")[1] else 0
 
 
 if __name__ == "__main__":

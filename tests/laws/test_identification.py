@@ -41,6 +41,15 @@ def measurements(robot, motion, seed=None, noise=0.0, samples=400):
     return rd.Measurements(t, q, v, a, tau)
 
 
+def swung(robot, load, link, rates=(2.0, 3.0), phases=(0.0, np.pi / 2.0), sizes=1.0):
+    """What is measured of a robot that carries a load while its joints go along sines."""
+    t, w = np.arange(0.0, 4.0, 0.02), np.array(rates)
+    x = w * t[:, None] + phases
+    q, v, a = sizes * np.sin(x), sizes * w * np.cos(x), -sizes * w**2 * np.sin(x)
+    tau = robot.with_(payload={link: load}).inverse_dynamics(q, v, a)
+    return rd.Measurements(t, q, v, a, tau)
+
+
 def perturbed(robot, size, seed=5):
     """The robot as somebody else describes it: all parameters a little off."""
     names, values = robot.dynamic_parameter_names, robot.dynamic_parameters
@@ -248,12 +257,7 @@ def test_motions_without_any_force_tell_ratios_alone():
 def test_payloads_of_any_extent_are_found(double, inertia):
     """Far from a ball of water about the link's origin; as a mass point it has no volume at all."""
     load = rd.Inertia(0.7, rd.Pose((0.0, 0.0, -0.8)), ixx=inertia, iyy=inertia, izz=inertia)
-    t = np.linspace(0.0, 2.0, 200)
-    w = np.array([2.0, 3.0])
-    q, v = np.sin(t[:, None] * w), w * np.cos(t[:, None] * w)
-    a = -(w**2) * q
-    tau = double.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
-    found = rd.identify_payload(double, rd.Measurements(t, q, v, a, tau), "lower")
+    found = rd.identify_payload(double, swung(double, load, "lower", phases=0.0), "lower")
     assert found.inertia.mass == pytest.approx(0.7, rel=1e-6)
     assert found.inertia.origin.xyz[2] == pytest.approx(-0.8, rel=1e-6)
 
@@ -410,14 +414,9 @@ def test_a_payload_says_whether_its_mass_is_a_guess(double, palletizer, sack_run
     found = rd.identify_payload(palletizer, sack_run, "flange")
     assert found.mass_deviation == pytest.approx(found.deviation[0])
     assert f"kg +- {2.0 * found.deviation[0]:.2g} kg>" in repr(found)
-    t = np.arange(0.0, 4.0, 0.02)
-    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
-    v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
-    a = -q * [4.0, 9.0]
     load = rd.Inertia.from_matrix(1.5, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
     for link, told in (("lower", True), ("upper", False)):
-        tau = double.with_(payload={link: load}).inverse_dynamics(q, v, a)
-        found = rd.identify_payload(double, rd.Measurements(t, q, v, a, tau), link)
+        found = rd.identify_payload(double, swung(double, load, link), link)
         assert (found.mass_deviation is not None) == told
         assert ("kg as guessed: motions do not tell it>" in repr(found)) == (not told)
         assert (abs(found.inertia.mass - 1.5) < 1e-6) == told
@@ -694,13 +693,8 @@ def test_a_payload_that_the_data_do_not_show_asks_for_what_can_be_done(double):
 
 
 def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell(double):
-    t = np.arange(0.0, 4.0, 0.02)
-    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
-    v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
-    a = -q * [4.0, 9.0]
     load = rd.Inertia.from_matrix(5.0, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
-    tau = double.with_(payload={"lower": load}).inverse_dynamics(q, v, a)
-    data = rd.Measurements(t, q, v, a, tau)
+    data = swung(double, load, "lower")
     radius = (3.0 * 5.0 / (4.0 * np.pi * 1000.0)) ** (1.0 / 3.0)
     water = rd.Inertia.from_matrix(5.0, np.zeros(3), 0.4 * 5.0 * radius**2 * np.eye(3))
     ball, plain = (
@@ -711,36 +705,30 @@ def test_what_motions_do_not_tell_is_that_of_a_ball_of_the_mass_they_tell(double
 
 
 @pytest.mark.filterwarnings("error::robodyn.errors.ConvergenceWarning")
-def test_a_light_guess_does_not_change_what_motions_tell():
-    robot, (t, q, v, a), sack = carried_by_scara()
-    tau = robot.with_(payload={"flange": sack}).inverse_dynamics(q, v, a)
-    data = rd.Measurements(t, q, v, a, tau)
+def test_a_light_guess_does_not_change_what_motions_tell(scara):
+    data, sack = carried_by(scara)
     for mass in (1e-3, 0.1, 500.0):
         guess = rd.Inertia.from_matrix(mass, np.zeros(3), 1e-3 * mass ** (5 / 3) * np.eye(3))
-        found = rd.identify_payload(robot, data, "flange", guess=guess).inertia
+        found = rd.identify_payload(scara, data, "flange", guess=guess).inertia
         assert found.mass == pytest.approx(sack.mass, rel=1e-9)
         np.testing.assert_allclose(found.origin.xyz[:2], sack.origin.xyz[:2], atol=1e-9)
 
 
-def test_a_guess_that_changes_what_motions_tell_is_warned_of():
+def test_a_guess_that_changes_what_motions_tell_is_warned_of(scara):
     """Torques of a bad sensor, and a guess of one gram whose inertia is nearly none."""
-    robot, (t, q, v, a), sack = carried_by_scara()
-    tau = robot.with_(payload={"flange": sack}).inverse_dynamics(q, v, a)
-    tau = tau + 0.1 * np.random.default_rng(0).normal(size=tau.shape)
-    data = rd.Measurements(t, q, v, a, tau)
+    data, _ = carried_by(scara)
+    noise = 0.1 * np.random.default_rng(0).normal(size=data.tau.shape)
+    data = dataclasses.replace(data, tau=data.tau + noise)
     guess = rd.Inertia.from_matrix(1e-3, np.zeros(3), 1e-8 * np.eye(3))
     with pytest.warns(ConvergenceWarning, match="guess weighs 0.001 kg and draws"):
-        rd.identify_payload(robot, data, "flange", guess=guess)
+        rd.identify_payload(scara, data, "flange", guess=guess)
 
 
-def carried_by_scara():
-    """A SCARA, a motion of its joints, and a body in its hand."""
-    t = np.arange(0.0, 4.0, 0.02)[:, None]
-    rate, size = np.array([2.0, 3.0, 4.0, 5.0]), np.array([1.0, 1.0, 0.05, 1.0])
-    q = size * np.sin(rate * t)
-    v, a = size * rate * np.cos(rate * t), -(rate**2) * q
+def carried_by(robot):
+    """What is measured of a SCARA with a body in its hand, and that body."""
     sack = rd.Inertia.from_matrix(5.0, [0.1, 0.02, 0.0], 0.05 * np.eye(3))
-    return bundled("scara"), (t[:, 0], q, v, a), sack
+    sizes = np.array([1.0, 1.0, 0.05, 1.0])
+    return swung(robot, sack, "flange", (2.0, 3.0, 4.0, 5.0), 0.0, sizes), sack
 
 
 # -- excitation -----------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def loaded(kind, base):
         ("distance", "fixed"),
         pytest.param("translation", "floating", marks=pytest.mark.slow),
         pytest.param("rolling", "fixed", marks=pytest.mark.slow),
-        pytest.param("two_feet", "floating", marks=pytest.mark.slow),
+        ("two_feet", "floating"),
     ],
 )
 def test_forces_are_least(kind, base, monkeypatch):

@@ -134,19 +134,14 @@ def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
 
 @pytest.mark.parametrize("name", ["puma560", "arm7"])
 def test_with_its_friction_given_back_a_robot_moves_as_without(name):
-    robot, smooth = rd.load(name), rd.load(name, passive=False)
+    robot = rd.load(name)
     options = {"v0": 0.5 * np.ones(robot.nv), "duration": 0.2}
     weightless = rc.FrictionCompensation(rc.GravityCompensation(robot))
     run = rd.simulate(robot, weightless, **options)
     free = rd.simulate(robot, rc.GravityCompensation(robot), **options)
-    lossless = robot.inverse_dynamics(run.q, run.v, run.a) + robot.passive_forces(run.q, run.v)
-    np.testing.assert_allclose(
-        run.tau + robot.passive_forces(run.q, run.v), lossless, atol=1e-8 * np.abs(lossless).max()
-    )
     kinetic = 0.5 * np.einsum("ni,nij,nj->n", run.v, robot.mass_matrix(run.q), run.v)
     assert abs(kinetic[-1] / kinetic[0] - 1.0) < 0.02
     assert free.kinetic_energy[-1] < 0.6 * free.kinetic_energy[0]
-    assert smooth.nv == robot.nv
 
 
 def test_friction_at_the_speeds_that_are_wanted(puma):

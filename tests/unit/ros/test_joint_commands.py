@@ -4,20 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.engines import engine
 from support.topic_hardware import TopicHardware
 
 import robodyn as rd
-from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
-from robodyn.ros.states.throttled_logger import ThrottledLogger
+from robodyn.ros import TrajectoryContent, TrajectoryPoint
 
 NAN = float("nan")
-
-
-def engine(robot, joints=None, **settings):
-    said = []
-    log = ThrottledLogger(said.append, clock=lambda: 0)
-    robot = robot if isinstance(robot, rd.Robot) else rd.load(robot)
-    return Engine(robot, Settings().replaced(settings), joints=joints, log=log), said
 
 
 def obey(made, name, position=(), velocity=(), effort=(), stamp=0, now=0):

@@ -41,20 +41,12 @@ def robot_of(name):
 # -- what is answered -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "four_bar",
-        "five_bar",
-        "puma560",
-        pytest.param("palletizer", marks=pytest.mark.slow),
-        pytest.param("palletizer minimal", marks=pytest.mark.slow),
-        pytest.param("delta", marks=pytest.mark.slow),
-        pytest.param("stewart", marks=pytest.mark.slow),
-        pytest.param("excavator", marks=pytest.mark.slow),
-        pytest.param("stephenson", marks=pytest.mark.slow),
-    ],
-)
+#: `make test` leaves the larger ones out.
+ROBOTS = ["four_bar", "five_bar", "puma560", "palletizer", "palletizer minimal"]
+ROBOTS += ["delta", "stewart", "excavator", "stephenson"]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
 def test_answers_of_a_motion(name):
     """All joints as `assemble` has them, poses, velocities as differences, loads."""
     relay = Relay(robot_of(name))

@@ -2,19 +2,13 @@
 
 import numpy as np
 import pytest
+from support.engines import engine
 from support.slides import slides
 
 import robodyn as rd
-from robodyn.ros import Engine, Settings
 from robodyn.ros.engine.audit import TOGETHER
 from robodyn.ros.engine.pacing import Stamps
 from robodyn.ros.states.throttled_logger import ThrottledLogger
-
-
-def engine(name, **settings):
-    said: list[str] = []
-    log = ThrottledLogger(said.append)
-    return Engine(rd.load(name), Settings().replaced(settings), log=log), said
 
 
 def hostile_efforts(made, rng):
@@ -65,16 +59,14 @@ def test_energy_that_comes_from_nowhere_ends_a_motion():
     """A stiff spring under steps that are too long for it: its energy would grow without bound."""
     stiff = {"stiffness": 4.2e6, "limits": (-9.0, 9.0, 1e9, 9.0)}
     spring = slides(1.0, joint="slide", **stiff)
-    said: list[str] = []
-    made = Engine(spring, Settings(), joints=["slide"], log=ThrottledLogger(said.append))
+    made, said = engine(spring, ["slide"])
     made.q[0] = 1e-3
     given = 0.5 * 4.2e6 * 1e-6
     for _ in range(100):
         made.advance(5)
         assert spring.kinetic_energy(made.q, made.v) + spring.potential_energy(made.q) < 5 * given
     assert any("come from nowhere" in text and "lower the parameter step" in text for text in said)
-    said.clear()
-    made = Engine(spring, Settings(step=1e-5), joints=["slide"], log=ThrottledLogger(said.append))
+    made, said = engine(spring, ["slide"], step=1e-5)
     made.q[0] = 1e-3
     for _ in range(100):
         made.advance(50)
@@ -98,8 +90,7 @@ def test_a_singular_posture_on_the_way_is_told():
         <successor link="rocker"><origin xyz="0 0 0.2"/></successor><axis xyz="0 1 0"/></loop>
         </robot>"""
     )
-    said: list[str] = []
-    made = Engine(robot, Settings(), joints=["drive"], log=ThrottledLogger(said.append))
+    made, said = engine(robot, ["drive"])
     made.q[:] = robot.assemble([0.8, -0.8, 0.8])
     made.v[:] = robot.consistent_velocity(made.q, [2.0, -2.0, 2.0], hold=["drive"])
     for _ in range(350):

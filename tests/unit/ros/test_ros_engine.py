@@ -4,18 +4,13 @@ import time
 
 import numpy as np
 import pytest
+from support.engines import engine
 
 import robodyn as rd
 from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.pacing import Pace, burst, read_together
 from robodyn.ros.states.throttled_logger import ThrottledLogger
-
-
-def engine(name, **settings):
-    said = []
-    log = ThrottledLogger(said.append, clock=lambda: 0)
-    return Engine(rd.load(name), Settings().replaced(settings), log=log), said
 
 
 @pytest.mark.parametrize("name", ["puma560", "palletizer", "prosthesis"])
@@ -58,10 +53,7 @@ def test_efforts_are_cut_to_the_limits():
 def test_torques_of_coupled_motors_are_cut_to_their_limits():
     motors = {name: rd.Actuator(10.0, torque_limit=2.0) for name in ("shoulder", "elbow")}
     both = rd.Transmission.differential("both", tuple(motors))
-    said = []
-    log = ThrottledLogger(said.append, clock=lambda: 0)
-    robot = rd.load("double_pendulum", actuators=motors, transmissions=[both])
-    made = Engine(robot, Settings(), log=log)
+    made, said = engine(rd.load("double_pendulum", actuators=motors, transmissions=[both]))
     made.command([30.0, 30.0])  # 3 N m and nothing
     np.testing.assert_allclose(made.observe()[3], [20.0, 20.0])
     np.testing.assert_allclose(made.motor_torques(made.observe()[3]), [2.0, 0.0], atol=1e-15)
@@ -71,8 +63,7 @@ def test_torques_of_coupled_motors_are_cut_to_their_limits():
 def test_torques_of_motors_that_are_not_determined_are_not_a_number():
     both = rd.Transmission.differential("both", ("shoulder", "elbow"))
     robot = rd.load("double_pendulum", transmissions=[both]).with_(locked={"elbow": 0.1})
-    said = []
-    made = Engine(robot, Settings(), log=ThrottledLogger(said.append, clock=lambda: 0))
+    made, said = engine(robot)
     assert np.isnan(made.motor_torques(np.ones(1))).all()
     assert "elbow cannot move by itself" in said[0]
 

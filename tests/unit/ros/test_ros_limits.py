@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from support.engines import engine
 
 import robodyn as rd
-from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.states.throttled_logger import ThrottledLogger
+from robodyn.ros import TrajectoryContent, TrajectoryPoint, trajectory_paths
 
 BODY = """<inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -46,15 +46,6 @@ def four_bar(**limits):
         <successor link="rocker"><origin xyz="0.05 0 0.3"/></successor>
         <axis xyz="0 1 0"/>{limit(*limits.get("tip", (-50.0, 50.0)))}</loop></robot>"""
     )
-
-
-def engine(robot, joints=None, **settings):
-    said: list[str] = []
-    made = Engine(
-        robot, Settings().replaced(settings), joints=joints,
-        log=ThrottledLogger(said.append, clock=lambda: 0.0),
-    )  # fmt: skip
-    return made, said
 
 
 def points(*rows):
