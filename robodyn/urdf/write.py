@@ -22,6 +22,7 @@ from robodyn.description import (
     Transmission,
 )
 from robodyn.description.graph_check import find_root, graph_problems
+from robodyn.description.joint import FIELDS
 from robodyn.description.loop import ends_of, poses_of, shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
@@ -179,9 +180,11 @@ def _without_unused(item: _Item) -> _Item:
     axis = item.axis if kind.axes else _X
     axis2 = item.axis2 if len(kind.axes) > 1 else _Y
     limits, rest = plain_limits(kind, item.limits), item.rest if item.stiffness else 0.0
-    if (limits, axis, axis2, rest) == (item.limits, item.axis, item.axis2, item.rest):
-        return item
-    return dataclasses.replace(item, limits=limits, axis=axis, axis2=axis2, rest=rest)
+    used = {parameter.name for parameter in kind.parameters}
+    values: dict[str, Any] = {"limits": limits, "axis": axis, "axis2": axis2, "rest": rest}
+    values |= {name: 0.0 for name in FIELDS if name not in used and hasattr(item, name)}
+    plain = dataclasses.replace(item, **values)
+    return item if plain == item else plain
 
 
 def _root_without_name(mechanism: Mechanism) -> str | None:
