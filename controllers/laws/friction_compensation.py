@@ -10,12 +10,13 @@ import numpy as np
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.model.winding_motors import refuse_voltages
 from robodyn.motion.functions import Reference
 from robodyn.simulation import Controller, ControllerSample
 from robodyn.simulation.control.controller import INNER, State
 
 from ..support.gains import state_of
-from ..support.plant import at_motors, motor_mask, refuse_voltages
+from ..support.plant import at_motors, motor_mask
 from ..support.symbols import reference_at
 from ..wrappers import wrapping
 
@@ -72,7 +73,7 @@ class FrictionCompensation:
         check_fields(self)
         object.__setattr__(self, "robot", wrapping.wrapped(self.controller, self.robot))
         robot = wrapping.robot_of(self)
-        refuse_voltages(robot)
+        refuse_voltages(robot.model, "this law commands")
         if not 0.0 <= self.share <= 1.0:
             raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
         object.__setattr__(self, "_motors", motor_mask(robot))

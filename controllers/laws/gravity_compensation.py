@@ -10,10 +10,11 @@ import numpy as np
 from robodyn import ActuationError, BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.model.winding_motors import refuse_voltages
 
 from ..support.gains import checked_call, state_of
 from ..support.motor_torques import standing_forces, stands
-from ..support.plant import Base, base_path, by_motors, motor_speeds, refuse_voltages
+from ..support.plant import Base, base_path, by_motors, motor_speeds
 from ..support.symbols import base_at, is_symbolic
 
 
@@ -59,7 +60,7 @@ class GravityCompensation:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        refuse_voltages(self.robot)
+        refuse_voltages(self.robot.model, "this law commands")
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
 
     @checked_call

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.model.winding_motors import refuse_voltages
 from robodyn.motion.functions import Reference
 from robodyn.simulation.loads.actuated_speeds import coordinates_of_motors
 
@@ -88,7 +89,7 @@ class PassivityBased:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        plant.refuse_voltages(self.robot)
+        refuse_voltages(self.robot.model, "this law commands")
         _refuse_others(self.robot)
         object.__setattr__(self, "_error", plant.motor_error(self.robot))
         object.__setattr__(self, "_gain", gain("gain", self.gain, self.robot.nv))

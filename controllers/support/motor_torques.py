@@ -16,13 +16,14 @@ from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.equations.tree.composite_body import factorize, inverse, solve
+from robodyn.model.winding_motors import refuse_voltages
 from robodyn.simulation.loads.actuated_speeds import joints_of
 from robodyn.simulation.loads.driven_joints import independent
 from robodyn.symbolic.scalar import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 
 from .frames import mobility
-from .plant import at_motors, motor_mask, motor_speeds, refuse_voltages, speeds_of
+from .plant import at_motors, motor_mask, motor_speeds, speeds_of
 from .symbols import at_speeds, dynamics, is_symbolic, times
 
 #: Acceleration from which the inertia of each motor is computed [rad/s^2, m/s^2]. It is so large
@@ -65,7 +66,7 @@ def motor_space(robot: Robot) -> AtState:
     ActuationError
         If there are no motors, loops tie them to each other, or they are commanded by voltage.
     """
-    refuse_voltages(robot)
+    refuse_voltages(robot.model, "this law commands")
     motors = motor_speeds(robot)
     if not motors:
         raise ActuationError(f"{robot.name!r} has no motors: there is nothing to control it with")
@@ -160,7 +161,7 @@ def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> Mo
         If there is no such joint, the number of their speeds differs from that of motors, or these
         are commanded by voltage.
     """
-    refuse_voltages(robot)
+    refuse_voltages(robot.model, "this law commands")
     motors = motor_speeds(robot)
     if controlled is not None and (chosen := speeds_of(robot, controlled)) != motors:
         return _of_others(robot, motors, chosen)

@@ -115,24 +115,6 @@ def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
         )
 
 
-def refuse_voltages(robot: Robot) -> None:
-    """Check that motors take torques as commands, which their laws ask for.
-
-    Raises
-    ------
-    ActuationError
-        If one is commanded by voltage.
-    """
-    windings = [x.winding for x in robot.model.setup.windings]
-    if windings:
-        raise ActuationError(
-            f"motors of {robot.name!r} are commanded by voltage ({', '.join(windings)}), and this "
-            "law commands torques: load the robot with command='torque', as a drive that controls "
-            "its current takes it, or take an LQR, which commands voltages",
-            direction=windings[0],
-        )
-
-
 def base_path(robot: Robot, base: Base | None) -> BasePath | None:
     """The motion of the base for a controller of this robot; ``None`` for a fixed base.
 

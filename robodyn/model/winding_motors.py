@@ -37,3 +37,19 @@ def winding_speeds(model: Model, speeds: Array, v: Array) -> Array:
             )
         found[..., model.gearing.places[x.winding]] = x.ratio * v[..., at]
     return found
+
+
+def refuse_voltages(model: Model, what: str) -> None:
+    """Check that motors take torques as commands.
+
+    what: Who commands torques, for the error.
+    Raises ActuationError: If one is commanded by voltage.
+    """
+    windings = [x.winding for x in model.setup.windings]
+    if windings:
+        raise ActuationError(
+            f"motors of {model.mechanism.name!r} are commanded by voltage ({', '.join(windings)}), "
+            f"and {what} torques: load the robot with command='torque', as a drive that controls "
+            "its current takes it, or take an LQR, which commands voltages",
+            direction=windings[0],
+        )

@@ -34,6 +34,7 @@ from robodyn.errors import ActuationError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.losses import refuse_losses
 from robodyn.model.model import Model
+from robodyn.model.winding_motors import refuse_voltages
 from robodyn.tasks.contact_forces import ContactForces, ContactWrenches, cones_of
 from robodyn.tasks.quadratic_program import FAR, least
 from robodyn.tasks.task_velocities import TaskVelocities, levels
@@ -114,6 +115,7 @@ class TaskAccelerations:
             raise SettingsError(f"stiffness is {stiffness!r}, expected a number, zero or above")
         damping = 2.0 * math.sqrt(stiffness) if damping is None else number("damping", damping)
         refuse_losses(self._model, "acceleration_for is")
+        refuse_voltages(self._model, "acceleration_for finds")
         ordered = levels(tasks)
         if len(ordered) > 1:
             raise SettingsError("tasks is a list of levels: accelerations take weights alone")

@@ -285,12 +285,14 @@ def test_encoders_show_the_current_of_a_motor_commanded_by_voltage():
 
 
 def test_laws_of_torques_refuse_motors_commanded_by_voltage():
-    robot, still = wheel(), PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    robot, rest = wheel(), np.zeros(2)
+    still = PointToPoint(rest, rest, 1.0)
     for made in (
         lambda: GravityCompensation(robot),
         lambda: JointPD(robot, still, 10.0, 1.0),
         lambda: ComputedTorque(robot, still),
         lambda: PassivityBased(robot, still, gain=1.0),
+        lambda: robot.acceleration_for([rd.Task(np.eye(4), frame="wheel")], np.zeros(2), rest),
     ):
         with pytest.raises(ActuationError, match=r"\(axle_winding\).*command='torque'"):
             made()
