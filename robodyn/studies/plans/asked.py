@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ COSTS: Mapping[str, Callable[[Any], Any]] = {
     "torque": lambda x: x.forces.T @ x.forces,
     "time": lambda x: 1.0,
 }
+
+#: What may stand after the bounds of a constraint.
+ENDS: tuple[list[str], ...] = ([], ["start"], ["goal"])
 
 #: Positions and speeds of an end, NaN where they are free.
 End = tuple[FloatArray, FloatArray]
@@ -71,23 +74,24 @@ def asked(
     names, ranges = _parameters(robot, parameters or {})
     return Asked(
         robots,
-        _end(robot, "start", start),
+        _end(robot, "start", start, moving=periodic),
         None if goal is None else _end(robot, "goal", goal),
         _durations(duration, None if phases is None else len(robots)),
         tuple(_costs(cost)),
-        tuple(map(_constraint, constraints)),
+        tuple(_constraints(constraints)),
         names,
         ranges,
         periodic,
     )
 
 
-def _end(robot: Robot, what: str, given: Any) -> End:
+def _end(robot: Robot, what: str, given: Any, moving: bool = False) -> End:
+    """Positions and speeds; of a mapping, joints are at rest unless they may be moving."""
     if isinstance(given, Mapping):
         q = np.full(robot.nq, np.nan)
         for name, x in by_name(what, given).items():
             q[robot.joints[name].q] = x
-        v = np.zeros(robot.nv)
+        v = np.full(robot.nv, np.nan if moving else 0.0)
         base = (
             robot.joints["floating_base"] if what == "goal" and robot.base == "floating" else None
         )
@@ -149,20 +153,28 @@ def _costs(given: Any) -> Iterable[tuple[Callable[[Any], Any], float]]:
         yield COSTS[what] if isinstance(what, str) else what, number("cost", weight)
 
 
-def _constraint(given: Any) -> Constraint:
-    try:
-        name, function, *bounds = given
-        lower, upper = (np.atleast_1d(np.asarray(x, float)) for x in bounds)
-        if not (isinstance(name, str) and callable(function)):
-            raise TypeError
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"a constraint is {given!r}, expected (name, function, lower, upper)",
-            name="constraints",
-        ) from None
-    if not (lower <= upper).all():
-        raise SettingsError(f"constraint {name!r} is between {lower} and {upper}: the lesser first")
-    return name, function, lower, upper
+def _constraints(given: Iterable[Any]) -> Iterator[Constraint]:
+    known: set[str] = set()
+    for one in given:
+        try:
+            name, function, lower, upper, *rest = one
+            lower, upper = (np.atleast_1d(np.asarray(x, float)) for x in (lower, upper))
+            if not (isinstance(name, str) and callable(function)) or rest not in ENDS:
+                raise TypeError
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"a constraint is {one!r}, expected (name, function, lower, upper), and then "
+                "'start' or 'goal' if it is of this end alone",
+                name="constraints",
+            ) from None
+        if not (lower <= upper).all():
+            raise SettingsError(
+                f"constraint {name!r} is between {lower} and {upper}: the lesser first"
+            )
+        if name in known:
+            raise SettingsError(f"two constraints are called {name!r}")
+        known.add(name)
+        yield Constraint(name, function, lower, upper, *rest)
 
 
 def _parameters(robot: Robot, given: Mapping[str, Any]) -> tuple[tuple[str, ...], FloatArray]:

@@ -9,7 +9,7 @@ trapezoids on half of the mesh.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from robodyn.arguments import checked_arguments
@@ -37,7 +37,7 @@ def plan_motion(
     goal: Any = None,
     duration: Any,
     cost: Any = "torque",
-    constraints: Iterable[tuple[str, Callable[..., Any], Any, Any]] = (),
+    constraints: Iterable[tuple[Any, ...]] = (),
     parameters: Mapping[str, Any] | None = None,
     nodes: int = 50,
     periodic: bool = False,
@@ -55,7 +55,8 @@ def plan_motion(
     robot : Robot
     start, goal : array_like, shape (nq,), (q, v), or mapping of joint name to position, optional
         Where the motion begins and ends, at rest if no speeds are given. A mapping leaves joints
-        that it does not name free: at rest they are all the same.
+        that it does not name free: at rest they are all the same. Speeds of a floating base at the
+        goal follow from contacts and momentum, if it is not named; of cycles all speeds are free.
     duration : float or (float, float) [s]
         Given, or between two; with ``phases`` a list with one for each.
     cost : str, callable, or mapping of either to a weight
@@ -63,8 +64,8 @@ def plan_motion(
         function of a point of the motion with the attributes ``q``, ``v``, ``a``, ``tau``,
         ``forces``, ``contact_forces``, columns of symbols of CasADi, and the methods
         ``quantity(name, **options)``, as of `Robot.function`, and ``joint_wrench(joint)``.
-    constraints : iterable of (name, function, lower, upper)
-        Functions of such a point, between bounds all along.
+    constraints : iterable of (name, function, lower, upper) or (..., "start") or (..., "goal")
+        Functions of such a point, between bounds all along, or at one end alone.
     parameters : mapping of str to (float, float), optional
         Numbers of the robot that have names (`symbol`, ``symbols=`` of `load`) and are unknown, as
         masses and springs are, between two values each. A point has them as ``parameters``.

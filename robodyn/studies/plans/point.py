@@ -17,8 +17,16 @@ from robodyn.robot import Robot
 from robodyn.tasks.contact_forces import cones_of
 from robodyn.tolerances import JACOBIAN_RANK
 
-#: Name, function of a point, lower and upper bounds.
-Constraint = tuple[str, Callable[..., Any], FloatArray, FloatArray]
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A function of a point between bounds, at all points or at one end: "start" or "goal"."""
+
+    name: str
+    function: Callable[..., Any]
+    lower: FloatArray
+    upper: FloatArray
+    end: str | None = None
 
 
 class Point:
@@ -184,7 +192,7 @@ class PointEquations:
         }  # fmt: skip
         point = Point(ca, robot, known, self.phase)
         cost = sum(weight * function(point) for function, weight in costs)
-        own = [ca.vertcat(ca.SX(function(point))) for _, function, _, _ in constraints]
+        own = [ca.vertcat(ca.SX(x.function(point))) for x in constraints]
         cones = ca.DM(cones_of(robot.contacts, self.forces)) @ y[at["contacts"]]
         unit = [ca.sumsqr(q[x]) - 1.0 for x in quaternions(robot)]
         out = ca.vertcat(T * rates, T * ca.SX(cost), left, *closed, cones, *unit, *own)
@@ -276,10 +284,11 @@ def check_sizes(constraints: Iterable[Constraint], sizes: Sequence[int]) -> None
 
     Raises ShapeError: If they do not.
     """
-    for (name, _, lower, upper), size in zip(constraints, sizes, strict=True):
-        for bound in (lower, upper):
+    for x, size in zip(constraints, sizes, strict=True):
+        for bound in (x.lower, x.upper):
             if bound.shape[0] not in (1, size):
                 raise ShapeError(
-                    f"constraint {name!r} returns {size} numbers, and a bound has {bound.shape[0]}",
+                    f"constraint {x.name!r} returns {size} numbers, and a bound has "
+                    f"{bound.shape[0]}",
                     name="constraints",
                 )

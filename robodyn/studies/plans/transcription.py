@@ -13,7 +13,13 @@ from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import effort_bounds
 from robodyn.studies.plans.asked import Asked
-from robodyn.studies.plans.point import Numbers, PointEquations, check_sizes, quaternions
+from robodyn.studies.plans.point import (
+    Constraint,
+    Numbers,
+    PointEquations,
+    check_sizes,
+    quaternions,
+)
 from robodyn.studies.plans.sparse_program import Blocks, Found, Rows
 from robodyn.tolerances import AT_LIMIT
 
@@ -194,18 +200,18 @@ class Transcription:
             depends = np.array(self._ca.DM(f.jac_sparsity(0, 0)).full() != 0.0)
             known = np.zeros(at.unknowns.size, bool)
             y = np.zeros(at.unknowns.size)
-            for name, x in zip(("q", "v"), end, strict=True):
-                known[at.unknowns[name]], y[at.unknowns[name]] = True, x
+            for name, given in zip(("q", "v"), end, strict=True):
+                known[at.unknowns[name]], y[at.unknowns[name]] = True, given
             value = f(y).full()[:, 0]
-            for k, (name, _, lower, upper) in enumerate(self.asked.constraints):
+            for k, x in enumerate(self.asked.constraints):
                 rows = at.results[f"constraint {k}"]
                 determined = ~depends[rows][:, ~known].any(axis=1)
-                x = value[rows]
-                wrong = determined & ~((lower - AT_LIMIT <= x) & (x <= upper + AT_LIMIT))
-                if wrong.any():
+                here = value[rows]
+                wrong = determined & ~((x.lower - AT_LIMIT <= here) & (here <= x.upper + AT_LIMIT))
+                if wrong.any() and x.end in (None, what):
                     raise SettingsError(
-                        f"constraint {name!r} is {x[wrong].tolist()} at the {what}, and is to be "
-                        f"between {lower.tolist()} and {upper.tolist()} all along"
+                        f"constraint {x.name!r} is {here[wrong].tolist()} at the {what}, and is to "
+                        f"be between {x.lower.tolist()} and {x.upper.tolist()}"
                     )
 
     def _of_phase(self, k: int, own: Sequence[Places]) -> Iterator[tuple[str, Rows]]:
@@ -227,17 +233,25 @@ class Transcription:
             yield "motors", Rows.zero(self._result(at, "motors"))
             cones = self._result(at, "friction")
             yield "friction", Rows(cones, np.full(cones.numel(), -np.inf), np.zeros(cones.numel()))
-            for j, (name, _, lower, upper) in enumerate(self.asked.constraints):
-                value = self._result(at, f"constraint {j}")
-                wide = (
-                    np.broadcast_to(x, (len(at.part), self.sizes[k][j])) for x in (lower, upper)
-                )
-                yield f"constraint {name}", Rows(value, *(x.ravel() for x in wide))
+            for j, x in enumerate(self.asked.constraints):
+                columns = self._columns(k, at, x)
+                value = self._result(at, f"constraint {j}")[:, columns]
+                shape = len(columns), self.sizes[k][j]
+                low, high = (np.broadcast_to(y, shape).ravel() for y in (x.lower, x.upper))
+                yield f"constraint {x.name}", Rows(value, low, high)
         # the same numbers at all points
         same = self._point(nodes, "parameters", "duration")
         yield "same", Rows.zero(same[:, 1:] - same[:, :-1])
         for at in own[1:]:
             yield "same", Rows.zero(self._point(at, "parameters", "duration") - same[:, :-1])
+
+    def _columns(self, k: int, at: Places, constraint: Constraint) -> list[int]:
+        """Points of a phase at which a constraint holds."""
+        count = len(at.part)
+        if constraint.end is None:
+            return [*range(count)]
+        phase, point = (0, 0) if constraint.end == "start" else (len(self.places) - 1, count - 1)
+        return [point] if k == phase and not at.middle else []
 
     def _between_phases(self) -> Iterator[tuple[str, Rows]]:
         for k, (before, after) in enumerate(zip(self.places[:-1], self.places[1:], strict=True)):
@@ -399,8 +413,9 @@ class Transcription:
             for name, total in sums.items():
                 total.append(sum(prices[y.block][y.unknowns[name]].sum(axis=1) for y in own))
         own_rows = {name: x for name, x in found.multipliers.items() if name != "same"}
-        for j, (name, *_) in enumerate(self.asked.constraints):
-            own_rows[f"constraint {name}"] = self._by_time(own_rows[f"constraint {name}"], j)
+        for j, constraint in enumerate(self.asked.constraints):
+            name = f"constraint {constraint.name}"
+            own_rows[name] = self._by_time(own_rows[name], j)
         limits = self.by_time(found.of_bounds)
         of_bounds = {
             "positions": limits["q"],
@@ -424,11 +439,12 @@ class Transcription:
     def _by_time(self, x: FloatArray, constraint: int) -> FloatArray:
         """Numbers of a constraint in the order of time, shape (n, its size)."""
         rows, first = [], 0
-        for sizes, own in zip(self.sizes, self.places, strict=True):
-            size, count = sizes[constraint], sum(len(at.part) for at in own)
-            order = np.argsort(np.concatenate([at.part for at in own]), kind="stable")
-            rows.append(x[first : first + size * count].reshape(count, size)[order])
-            first += size * count
+        for k, (sizes, own) in enumerate(zip(self.sizes, self.places, strict=True)):
+            each = [at.part[self._columns(k, at, self.asked.constraints[constraint])] for at in own]
+            size, part = sizes[constraint], np.concatenate(each)
+            order = np.argsort(part, kind="stable")
+            rows.append(x[first : first + size * len(part)].reshape(len(part), size)[order])
+            first += size * len(part)
         return np.concatenate(rows)
 
     def _split(self, z: FloatArray) -> list[FloatArray]:

@@ -268,6 +268,24 @@ def test_quantities_of_points_are_those_of_the_robot():
     assert robot.joint_wrenches(work.q, work.v, tau=by_joint)["elbow"][:, 2].max() <= 12.0 + 1e-5
 
 
+def test_a_tool_reaches_a_place_at_the_end():
+    robot = rd.load("puma560", passive=False)
+    start = np.array([0.0, -0.6, 0.4, 0.2, 0.7, 0.0])
+    target = robot.frame_pose(start, "flange")[:3, 3] + [0.05, 0.1, 0.05]
+    place = lambda x: x.quantity("frame_pose", frame="flange")[:3, 3]  # noqa: E731
+    rest = ("rest", lambda x: x.v, 0.0, 0.0, "goal")
+    plan = rd.plan_motion(
+        robot, start=start, duration=0.5, nodes=7,
+        constraints=[("reach", place, target, target, "goal"), rest],
+    )  # fmt: skip
+    np.testing.assert_allclose(robot.frame_pose(plan.q[-1], "flange")[:3, 3], target, atol=1e-6)
+    assert np.abs(plan.v[-1]).max() < 1e-8
+    assert plan.multipliers["constraint reach"].shape == (1, 3)
+    # of all postures that reach there, none is cheaper
+    other = rd.plan_motion(robot, start=start, goal=plan.q[-1], duration=0.5, nodes=7)
+    assert other.cost == pytest.approx(plan.cost, rel=1e-6)
+
+
 def test_a_cycle_closes():
     robot = _rod()
     plan = rd.plan_motion(
@@ -298,6 +316,8 @@ def test_the_mesh_is_refined_to_a_tolerance():
         ({"duration": (2.0, 1.0)}, rd.SettingsError, "duration"),
         ({"cost": "money"}, rd.SettingsError, "torque, time"),
         ({"constraints": [("x", 1.0)]}, rd.ShapeError, "name, function, lower, upper"),
+        ({"constraints": [("x", lambda x: x.q, 0, 9, "end")]}, rd.ShapeError, "'start' or 'goal'"),
+        ({"constraints": [("x", lambda x: x.q, 0, 9)] * 2}, rd.SettingsError, "two constraints"),
         ({"parameters": {"m": (0, 1)}}, rd.UnknownNameError, "symbol"),
         ({"nodes": 2}, rd.SettingsError, "3 at least"),
         ({"constraints": [("x", lambda x: x.q, 1.0, 0.0)]}, rd.SettingsError, "the lesser first"),

@@ -52,6 +52,27 @@ def test_a_hop():
         )
 
 
+@pytest.mark.slow
+def test_hopping_is_a_cycle_whose_mean_force_is_the_weight():
+    plan = rd.plan_motion(
+        _hopper(), start={}, phases=[STAND, {}], periodic=True, nodes=11,
+        duration=[(0.1, 0.6), (0.2, 0.4)],
+        constraints=[
+            ("leg", lambda x: x.q[1], 0.3, 0.7),
+            ("clear", lambda x: x.q[0] - x.q[1], -1e-9, 9.0),
+        ],
+    )  # fmt: skip
+    np.testing.assert_allclose(plan.q[-1], plan.q[0], atol=1e-8)
+    np.testing.assert_allclose(plan.v[-1], plan.v[0], atol=1e-8)
+    assert plan.v[0, 0] < -0.5  # it lands softly while the body comes down
+    impulse = 0.0
+    for rows in np.split(np.arange(len(plan.times)), 2):
+        f, h = plan.forces[rows, 0], plan.times[rows[2]] - plan.times[rows[0]]
+        impulse += h / 6 * (f[:-1:2] + 4 * f[1::2] + f[2::2]).sum()
+    assert impulse == pytest.approx(BODY * G * plan.times[-1], rel=1e-8)
+    assert plan.deviation < 1e-4
+
+
 def test_a_contact_does_not_pull():
     asked = {"start": [0.5, 0.5], "goal": [0.5, 0.5], "phases": [STAND], "nodes": 7}
     pulled = [("down", lambda x: x.v[0] if x.phase else x.a[0], -99.0, -1.5 * G)]
