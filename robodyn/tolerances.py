@@ -285,6 +285,9 @@ MOVING_FRAME = 1e-8
 JACOBIAN_RANK = 1e-9
 #: Part of the forces on all joints that contacts may leave: accelerations come from a solve.
 CONTACT_FORCES_LEFT = 1e-6
+#: By how much a plan of iLQR may miss constraints and its goal, in their units: searches with other
+#: multipliers come nearer by a factor each, and what such a plan meets is not nearer to it.
+CONSTRAINT_MISSED = 1e-5
 #: Weights of the squares of accelerations and of forces beside those of what tasks miss: they
 #: decide only what tasks leave open.
 WEIGHT_OF_MOTION, WEIGHT_OF_FORCES = 1e-9, 1e-10

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, SettingsError, ShapeError
+from robodyn import PlannedMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named_alone, numbers
 from robodyn.literals import IntegratorName
+from robodyn.simulation.loads.arguments import step_times
 from robodyn.simulation.loads.driven_joints import PathOfTime
 from robodyn.simulation.loads.prescribed_loads import BaseAt, WrenchesAt
 
@@ -23,13 +24,13 @@ from .quadratic_cost import Cost
 @checked_arguments
 def iterative_lqr(
     robot: Robot,
-    cost: Cost,
+    cost: Any,
     *,
     q0: ArrayLike,
     v0: ArrayLike | None = None,
     duration: float,
     step: float = 0.02,
-    tau: ArrayLike | None = None,
+    tau: ArrayLike | PlannedMotion | None = None,
     limits: ArrayLike | None = None,
     integrator: IntegratorName = "rk4",
     base: BaseAt | None = None,
@@ -38,6 +39,8 @@ def iterative_lqr(
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     iterations: int = 200,
     tolerance: float = 1e-8,
+    constraints: Iterable[tuple[str, Callable[..., Any], Any, Any]] = (),
+    goal: Any = None,
 ) -> Plan:
     """Find the forces of motors that move a robot at the least cost.
 
@@ -51,15 +54,15 @@ def iterative_lqr(
     Parameters
     ----------
     robot : Robot
-    cost : Cost
-        Such as `QuadraticCost`.
+    cost : Cost, str, callable, or mapping of either to a weight
+        Such as `QuadraticCost`, or as of `robodyn.plan_motion`.
     q0, v0 : array_like, shape (nq,), (nv,)
         Start. Default: at rest.
     duration, step : float [s]
         Forces are held in a step.
-    tau : array_like, shape (n, nv), optional [N m, N]
-        Forces to start with, one row for each step. Default: those that hold the robot at rest at
-        its start, as far as its motors can.
+    tau : array_like, shape (n, nv), or PlannedMotion, optional [N m, N]
+        Forces to start with, one row for each step, or a plan of `robodyn.plan_motion` that has
+        them. Default: those that hold the robot at rest at its start, as far as its motors can.
     limits : array_like, shape () or (nv,), optional [N m, N]
         Largest forces. Default: the effort limits of the joints, and torque limits of their motors
         through their gears.
@@ -77,6 +80,9 @@ def iterative_lqr(
     tolerance : float
         It has converged if a step of Newton's method would reduce the cost by less than this
         fraction.
+    constraints, goal
+        As of `robodyn.plan_motion`, kept where each step begins, and reached at the end: terms of
+        an augmented Lagrangian, which are part of the costs of the plan. Need the extra ``plan``.
 
     Returns
     -------
@@ -85,7 +91,8 @@ def iterative_lqr(
     Warns
     -----
     ConvergenceWarning
-        If it has not converged; the plan is the best motion that was found.
+        If it has not converged, or misses a constraint or the goal; the plan is the best motion
+        that was found.
 
     Raises
     ------
@@ -107,7 +114,36 @@ def iterative_lqr(
     >>> plan.converged, bool(np.abs(plan.run.q[-1] - [np.pi, 0.0]).max() < 0.02)
     (True, True)
     """
-    return _plans({"": Start(q0, v0, tau)}, **locals())[0]
+    given = dict(locals())
+    del given["constraints"], given["goal"], given["tau"], given["cost"]
+    if isinstance(tau, PlannedMotion):
+        tau = _held(robot, tau, step_times(duration, step))
+    own = callable(getattr(cost, "running_cost", None)) or not _of_plans(cost)
+    constraints = tuple(constraints)
+    if own and not constraints and goal is None:
+        return _plans({"": Start(q0, v0, tau)}, cost=cost, **given)[0]
+    from .augmented_cost import AugmentedCost, constrained_plan
+
+    augmented = AugmentedCost(robot, cost, constraints, goal, step_times(duration, step))
+
+    def search(forces: FloatArray | None) -> Plan:
+        begun = Start(q0, v0, tau if forces is None else forces)
+        return _plans({"": begun}, cost=augmented, **given)[0]
+
+    return constrained_plan(augmented, search)
+
+
+def _of_plans(cost: Any) -> bool:
+    """Whether a cost is one as of `plan_motion`."""
+    return isinstance(cost, str | Mapping) or callable(cost)
+
+
+def _held(robot: Robot, plan: PlannedMotion, times: FloatArray) -> FloatArray:
+    """Forces of a plan in the middle of each step, shape (n, nv)."""
+    middle = (times[1:] + times[:-1]) / 2.0
+    each = [np.interp(middle, plan.times, column) for column in plan.forces.T]
+    B = robot.actuation_matrix(robot.neutral())
+    return np.asarray(np.transpose(each) @ B.T)
 
 
 def _plans(

@@ -58,6 +58,13 @@ def expanded(what: str, given: Any, n: int, size: int) -> Expansion:
     return Expansion(*(np.asarray(getattr(given, name)) for name in names))
 
 
+def without_negative(curvature: FloatArray) -> FloatArray:
+    """The nearest symmetric matrices, shape (n, nz, nz), without negative curvature."""
+    values, vectors = np.linalg.eigh(curvature)
+    kept = vectors * np.maximum(values, 0.0)[..., None, :]
+    return np.asarray(kept @ np.swapaxes(vectors, -1, -2))
+
+
 class Cost(Protocol):
     """The cost of a motion: an integral over time, and a cost of its end."""
 

@@ -18,7 +18,7 @@ from robodyn.symbolic.symbol_arrays import symbol_array
 
 from ..support.gains import checked_call
 from ..support.plant import motor_speeds
-from .quadratic_cost import Expansion
+from .quadratic_cost import Expansion, without_negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,7 @@ class _Slopes:
             row += part.shape[-2]
         lower = np.tril(below, -1)
         self._check_finite(slope, below)
-        values, vectors = np.linalg.eigh(np.tril(below) + np.swapaxes(lower, -1, -2))
-        bent = (vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+        bent = without_negative(np.tril(below) + np.swapaxes(lower, -1, -2))
         return Expansion(np.asarray(self._f(*arrays)), slope, bent)
 
     def _check_finite(self, slope: FloatArray, curvature: FloatArray) -> None:

@@ -321,6 +321,8 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "TimeOptimal.path": Row(rc.PointToPoint(q, q + 0.1, 1.0), w.function),
         "Saturated.limits": Row(5.0, w.level),
         "iterative_lqr.limits": Row(None, w.level),
+        "iterative_lqr.constraints": Row((), lambda good: [5, ANYTHING, [1.0], ["abc"]]),
+        "iterative_lqr.goal": Row(None, lambda good: ["abc", ANYTHING, [1j], 5]),
         "multistart_lqr.limits": Row(None, w.level),
         "Filtered.cutoff": Row(10.0, w.level),
         "Noisy.position": Row(0.0, w.of_any_size),
