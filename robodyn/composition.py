@@ -192,10 +192,9 @@ class Parts:
         self, evaluator: Evaluator, consistency: Consistency, steady: Parts | None
     ) -> Evaluator:
         """An evaluator of quantities that forces of constraints enter."""
+        from robodyn.closed_loops.dynamics.constrained import LoopMotors
         from robodyn.closed_loops.dynamics.fallbacks import LoopFallbacks
-        from robodyn.closed_loops.dynamics.motors import LoopMotors
-        from robodyn.closed_loops.rank.programs import LoopPrograms
-        from robodyn.closed_loops.rank.regularity import Regularity
+        from robodyn.closed_loops.rank.programs import LoopPrograms, Regularity
 
         model, rows, mobility = self.model, self.rows, self.mobility
         programs = steady.evaluator.programs if steady else None

@@ -25,7 +25,7 @@ from robodyn.literals import Base, Coordinates, DHConvention, RotorModel, XacroC
 from robodyn.model.changes.changes import Changes
 from robodyn.model.changes.edit import JointSpring
 from robodyn.model.changes.functions import AnyConstraint, AnyCoupling, AnyForce, AnySensor
-from robodyn.model.position_limits import nearest_turn
+from robodyn.model.joint_info import nearest_turn
 from robodyn.model.settings import Settings, check_letter
 from robodyn.robot import Robot
 from robodyn.tolerances import CLOSURE_TOLERANCE, PLACEMENT_OVER_LIMIT

@@ -220,7 +220,7 @@ class Function(Generic[Result]):
         constants : mapping of str to float
             Numbers for inputs, as ``robot.symbols``: constants with these names, and no arguments.
         """
-        from robodyn.codegen.text.c import c_source
+        from robodyn.codegen.text.cuda import c_source
 
         return c_source(self.program, name, dtype, constants)
 

@@ -13,8 +13,8 @@ from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.batches import threads
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import c_function
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.rows import call_rows
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 
 #: Number of rows that are iterated together, so that their data fit into the CPU's caches.

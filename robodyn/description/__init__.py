@@ -13,12 +13,13 @@ from robodyn.description.exact_turns import (
 )
 from robodyn.description.joint import (
     JOINT_KINDS as JOINT_KINDS,
+    Coupling as Coupling,
     Joint as Joint,
     Limits as Limits,
+    Loop as Loop,
     Mimic as Mimic,
 )
 from robodyn.description.link import Inertia as Inertia, Link as Link
-from robodyn.description.loop import Coupling as Coupling, Loop as Loop
 from robodyn.description.mechanism import Mechanism as Mechanism
 from robodyn.description.pose import (
     Pose as Pose,

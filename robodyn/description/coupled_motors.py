@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 from robodyn.description.actuation import Actuator
-from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop
+from robodyn.description.joint import Joint, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.transmission import Transmission
 from robodyn.errors import ActuationError

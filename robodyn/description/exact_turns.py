@@ -13,8 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop, ends_of, poses_of
+from robodyn.description.joint import Joint, Loop, ends_of, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector
 from robodyn.symbolic.symbol import named_again

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from robodyn.description.joint import Joint
-from robodyn.description.loop import Loop
+from robodyn.description.joint import Joint, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.traced_explicit_loop import Polynomial, TracedExplicitLoop
 from robodyn.errors import TopologyError

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from robodyn.description import Coupling, Joint, Loop, Mechanism
-from robodyn.description.loop import ends_of
+from robodyn.description.joint import ends_of
 from robodyn.errors import Hints, TopologyError, UnknownNameError
 
 #: What joins a link to the ground.

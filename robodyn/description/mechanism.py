@@ -7,9 +7,8 @@ from typing import Any
 
 from robodyn.description.actuation import Actuator, Rotor
 from robodyn.description.drive import GearSpring, WindingCurrent
-from robodyn.description.joint import Joint
+from robodyn.description.joint import Coupling, Joint, Loop
 from robodyn.description.link import Link
-from robodyn.description.loop import Coupling, Loop
 from robodyn.description.sensor import DescribedSensor
 from robodyn.description.traced_explicit_loop import TracedExplicitLoop
 from robodyn.description.transmission import Transmission

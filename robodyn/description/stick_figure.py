@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description.loop import Loop, ends_of, poses_of
+from robodyn.description.joint import Loop, ends_of, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind

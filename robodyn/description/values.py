@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description.actuation import Rotor
-from robodyn.description.joint import Joint, Limits, missing_constants
-from robodyn.description.loop import Loop, poses_of
+from robodyn.description.joint import Joint, Limits, Loop, missing_constants, poses_of
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError

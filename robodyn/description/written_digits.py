@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from robodyn.description.loop import poses_of
+from robodyn.description.joint import poses_of
 from robodyn.description.mechanism import Mechanism
 
 #: Numbers with fewer digits are taken to be what was meant: 0.25 is a quarter of a metre.

@@ -18,10 +18,9 @@ from robodyn.joints.common.quaternion import (
     velocity_along,
 )
 from robodyn.joints.common.relative import quaternion_of
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sin
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Rotation, Vec3
 
 Numbers = Sequence[Number]
 

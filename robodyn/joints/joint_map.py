@@ -21,10 +21,9 @@ from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.symbolic.vector import Mat3, Rotation, Vec3
 
 #: Last row of a pose.
 LAST = [0.0, 0.0, 0.0, 1.0]

@@ -11,10 +11,9 @@ from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.joints.common.relative import turn_about_z
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin, sqrt
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Rotation, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
 Numbers = Sequence[Number]

@@ -9,10 +9,9 @@ from robodyn.joints.common.cut import Cut, position
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.joints.common.quaternion import logarithm, quaternion_rates, relative, turned
 from robodyn.joints.common.relative import quaternion_of
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Rotation, Vec3
 
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:

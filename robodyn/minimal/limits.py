@@ -7,8 +7,8 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.cut_joints import CutLimits
 from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.model.joint_info import excess, nearest_turn
 from robodyn.model.model import Model
-from robodyn.model.position_limits import excess, nearest_turn
 from robodyn.tolerances import AT_LIMIT
 
 

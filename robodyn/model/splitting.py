@@ -17,7 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Coupling, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root, graph_problems
-from robodyn.description.loop import shared_fields
+from robodyn.description.joint import shared_fields
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import TopologyError
 from robodyn.force_elements import keeps_coordinate

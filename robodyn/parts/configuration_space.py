@@ -13,8 +13,8 @@ from robodyn.arrays import all_finite, finite, shaped, together
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
+from robodyn.model.joint_info import limit_excess
 from robodyn.model.model import Model
-from robodyn.model.position_limits import limit_excess
 from robodyn.model.states import overflow, refuse_zero_quaternions
 from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.quick_dataclass import dataclass

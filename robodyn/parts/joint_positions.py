@@ -12,8 +12,8 @@ from robodyn.array_types import Array
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.evaluator import Evaluator
+from robodyn.model.joint_info import nearest_turn
 from robodyn.model.model import Model
-from robodyn.model.position_limits import nearest_turn
 
 
 class TreeJointPositions:

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.vector import ZERO3, Mat3, Sym3, Vec3, skew_square
+from robodyn.symbolic.vector import ZERO3, Mat3, Rotation, Sym3, Vec3, skew_square
 
 
 class Twist:

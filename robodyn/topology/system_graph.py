@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robodyn.description import Mechanism
-from robodyn.description.loop import ends_of
+from robodyn.description.joint import ends_of
 from robodyn.topology.graph_picture import graph_picture
 from robodyn.topology.incidence import (
     Integers,

@@ -22,8 +22,7 @@ from robodyn.description import (
     Transmission,
 )
 from robodyn.description.graph_check import find_root, graph_problems
-from robodyn.description.joint import FIELDS
-from robodyn.description.loop import ends_of, poses_of, shared_fields
+from robodyn.description.joint import FIELDS, ends_of, poses_of, shared_fields
 from robodyn.errors import UrdfError
 from robodyn.files import as_path, replacing
 from robodyn.joints import continuous, fixed, joint_kind, prismatic, revolute

@@ -27,9 +27,8 @@ from robodyn.joints.common.evaluate import evaluate, parts_of
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.ros.states.messages import StateNames
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import EZ
+from robodyn.symbolic.vector import EZ, Rotation
 from robodyn.urdf.write import as_written
 
 FILES = [kind for kind in KINDS.values() if kind.in_files]

@@ -7,7 +7,7 @@ from support.constraint_problems import constraints, mass_matrix
 from support.examples import examples
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
-from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
+from robodyn.codegen.llvm.programs.constrained_systems.system import METHODS
 from robodyn.errors import SingularError
 
 ALL = ("auto", *METHODS)

@@ -5,7 +5,7 @@ import pytest
 from support.interpreted import interpreted
 
 import robodyn as rd
-from robodyn.closed_loops.dynamics.motors import LoopMotors
+from robodyn.closed_loops.dynamics.constrained import LoopMotors
 
 HOLDS = {
     "distance": rd.FrameConstraint("held", "distance", ("world", "link6"), distance=0.6),

@@ -6,7 +6,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import literals
-from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
+from robodyn.codegen.llvm.programs.constrained_systems.system import METHODS
 from robodyn.equations.catalogue import QUANTITIES
 from robodyn.equations.loops.frame_functions import FRAME_KINDS
 from robodyn.equations.quantities.common.quantity import OnLoops

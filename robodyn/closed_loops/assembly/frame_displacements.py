@@ -24,10 +24,9 @@ from robodyn.joints.common.cut import RelativeMotion
 from robodyn.joints.common.described import align_z
 from robodyn.model.model import Model
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.symbol import named_again
-from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Rotation, Vec3
 
 Mover = Joint | Loop
 

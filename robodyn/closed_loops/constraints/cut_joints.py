@@ -12,8 +12,8 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.evaluator import Evaluator
+from robodyn.model.joint_info import excess
 from robodyn.model.model import Model
-from robodyn.model.position_limits import excess
 from robodyn.parts.joint_positions import position_of_cut
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import AT_LIMIT

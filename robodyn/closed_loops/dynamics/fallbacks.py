@@ -17,10 +17,8 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraints.consistency import Consistency
-from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
-from robodyn.closed_loops.dynamics.motors import LoopMotors
-from robodyn.closed_loops.rank.programs import LoopPrograms
-from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve, LoopMotors
+from robodyn.closed_loops.rank.programs import LoopPrograms, Regularity
 from robodyn.evaluator import Evaluator, Fallback, Request
 from robodyn.model.speed_selection import Roles
 from robodyn.results import HybridDynamics

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.solvers.levenberg import DAMPING, SLOW, Problem, lever_arms, slopes_around
+from robodyn.closed_loops.solvers.assemble import DAMPING, SLOW, Problem, lever_arms, slopes_around
 from robodyn.closed_loops.solvers.scaling import row_lengths
 from robodyn.quick_dataclass import dataclass
 from robodyn.tolerances import (

@@ -15,9 +15,9 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked, shaped
 from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.codegen.llvm.programs.addresses import address_of
-from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
 from robodyn.codegen.llvm.programs.constrained_systems.program import WORDS, solver
 from robodyn.codegen.llvm.programs.constrained_systems.system import (
+    METHODS,
     NOT_FINITE,
     SINGULAR,
     workspace_size,

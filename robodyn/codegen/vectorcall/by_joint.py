@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.vectorcall.conversion import read_number, take_zeros
 from robodyn.codegen.vectorcall.entry_builder import (
     AXES,
     DATA,
@@ -20,6 +19,7 @@ from robodyn.codegen.vectorcall.entry_builder import (
     SIZE,
     EntryBuilder,
 )
+from robodyn.codegen.vectorcall.inputs import read_number, take_zeros
 from robodyn.codegen.vectorcall.signature import MAX_LINKS
 
 #: Flags of an array that is contiguous and aligned.

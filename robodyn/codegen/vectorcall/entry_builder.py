@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.vectorcall.signature import MAX_LINKS, MAX_OPTIONS, MAX_PARAMETERS, SIGNATURE
 from robodyn.codegen.vectorcall.table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.vectorcall.conversion import remember
 from robodyn.codegen.vectorcall.entry_builder import (
     AXES,
     BASE,
@@ -15,7 +14,7 @@ from robodyn.codegen.vectorcall.entry_builder import (
     WEAK,
     EntryBuilder,
 )
-from robodyn.codegen.vectorcall.inputs import is_apart, same_numbers
+from robodyn.codegen.vectorcall.inputs import is_apart, remember, same_numbers
 from robodyn.codegen.vectorcall.table import MAX_AXES, PORT, SPARES, TABLE
 
 #: Flags of an array that can be written, and of one that owns its memory too.

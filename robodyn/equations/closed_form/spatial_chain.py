@@ -18,10 +18,9 @@ from robodyn.equations.closed_form.linkage import TIME, Freedom, Posture
 from robodyn.joints.common.evaluate import parts_of
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import EZ, ZERO3, Vec3
+from robodyn.symbolic.vector import EZ, ZERO3, Rotation, Vec3
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,9 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, if_not_negative
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Rotation, Vec3
 from robodyn.tolerances import POINT_LENGTH
 
 

@@ -43,10 +43,9 @@ from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate, inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, dot, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Rotation, Vec3
 from robodyn.tolerances import LINEAR_IN_SPEEDS
 
 #: ``q, v -> dq/dt``: rates of the coordinates but for the time.

@@ -23,10 +23,9 @@ from robodyn.equations.mechanism.state import JointAtState, State
 from robodyn.joints.common.cut import RelativeMotion
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement, Twist
-from robodyn.symbolic.vector import ZERO3, Vec3
+from robodyn.symbolic.vector import ZERO3, Rotation, Vec3
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,9 +18,8 @@ from robodyn.description.pose import inverse_pose
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
 from robodyn.joints.common.kind import JointGeometry
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import Rotation, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 

@@ -10,10 +10,9 @@ from robodyn.equations.closed_form.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist, Wrench
-from robodyn.symbolic.vector import ZERO3, Vec3
+from robodyn.symbolic.vector import ZERO3, Rotation, Vec3
 
 
 @dataclass(frozen=True, eq=False)

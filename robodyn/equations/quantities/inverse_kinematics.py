@@ -22,10 +22,9 @@ from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.composite_body import factorize, solve
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, clip, is_zero, maximum, sqrt, where
 from robodyn.symbolic.spatial import Twist
-from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.symbolic.vector import Mat3, Rotation, Vec3
 from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM
 
 #: Damping where no error is left.

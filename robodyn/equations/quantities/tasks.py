@@ -19,9 +19,8 @@ from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
 from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm, momentum
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, arctan2, clip, is_zero, sqrt, where
-from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.symbolic.vector import Mat3, Rotation, Vec3
 from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
 #: One component of an error, and its row of the Jacobian by the index of the speed.

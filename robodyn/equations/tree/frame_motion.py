@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from robodyn.equations.mechanism.state import BaseState, JointAtState, State
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import Rotation
 
 
 @dataclass(eq=False)

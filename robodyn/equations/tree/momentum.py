@@ -10,10 +10,9 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.newton_euler import rotor_momenta, twists
 from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Wrench
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import Rotation, Vec3
 
 
 def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> Number:

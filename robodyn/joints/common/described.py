@@ -10,8 +10,8 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import Rotation
 from robodyn.tolerances import OPPOSITE_AXES
 
 Vector = tuple[float, float, float]

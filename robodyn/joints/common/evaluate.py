@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from robodyn.joints.common.kind import JointGeometry, JointState, Part
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import Rotation, Vec3
 
 
 def evaluate(

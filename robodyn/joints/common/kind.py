@@ -15,9 +15,9 @@ from robodyn.joints.common.coordinates import FLAT, Coordinates
 from robodyn.joints.common.cut import Cut
 from robodyn.quick_dataclass import dataclass
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import Rotation
 
 
 @dataclass(frozen=True)

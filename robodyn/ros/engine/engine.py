@@ -14,10 +14,9 @@ from robodyn.array_types import FloatArray
 from robodyn.bags.messages import JOINT_STATE, NUMBERS
 from robodyn.literals import CommandInterface
 from robodyn.model.virtual_work import joint_forces, loads_follow_forces
-from robodyn.ros.commands.commanded_joints import CommandedJoints
+from robodyn.ros.commands.commanded_joints import CommandedJoints, Wanted, read_joint_commands
 from robodyn.ros.commands.commands import Commands, Rows
 from robodyn.ros.commands.controllers import HeldPosture, chosen_controller
-from robodyn.ros.commands.joint_commands import Wanted, read_joint_commands
 from robodyn.ros.commands.path_limits import AtLimit, rehearse
 from robodyn.ros.commands.settings import Settings
 from robodyn.ros.commands.trajectories import (

@@ -16,8 +16,7 @@ from robodyn.caller import warn
 from robodyn.codegen.llvm.programs.sample_passes import extremes_beyond
 from robodyn.errors import LimitWarning, SettingsError
 from robodyn.literals import LimitKind, LimitsChoice
-from robodyn.model.joint_info import JointInfo, part_names
-from robodyn.model.position_limits import followed
+from robodyn.model.joint_info import JointInfo, followed, part_names
 from robodyn.model.virtual_work import joint_forces, joint_speeds
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot

@@ -10,8 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import UnknownNameError
-from robodyn.model.joint_info import JointInfo, part_names, part_of
-from robodyn.model.position_limits import followed
+from robodyn.model.joint_info import JointInfo, followed, part_names, part_of
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.states.samples import Samples
 

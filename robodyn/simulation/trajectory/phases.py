@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
-from robodyn.model.position_limits import followed
+from robodyn.model.joint_info import followed
 from robodyn.robot import Robot
 from robodyn.simulation.control.running_controller import joined_states
 from robodyn.simulation.loads.prescribed_loads import Surroundings

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
-from robodyn.description.loop import ends_of
+from robodyn.description.joint import ends_of
 from robodyn.description.values import bad_values, why_impossible
 from robodyn.errors import (
     Hints,

@@ -17,7 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Coupling, Joint, Limits, Link, Loop, Mechanism
 from robodyn.description.couplings import branches
 from robodyn.description.graph_check import find_root
-from robodyn.description.loop import ends_of
+from robodyn.description.joint import ends_of
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD

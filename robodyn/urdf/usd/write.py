@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Actuator, Joint, Limits, Link, Loop, Mechanism
-from robodyn.description.loop import ends_of, poses_of
+from robodyn.description.joint import ends_of, poses_of
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.joints import distance, fixed, floating, joint_kind, universal

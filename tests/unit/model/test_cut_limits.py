@@ -7,7 +7,7 @@ from support.recut import changed_joint
 import robodyn as rd
 from robodyn import urdf
 from robodyn.errors import UrdfWarning
-from robodyn.model.position_limits import limit_excess
+from robodyn.model.joint_info import limit_excess
 
 
 def limited(lower, upper, **options):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.model.position_limits import nearest_turn
+from robodyn.model.joint_info import nearest_turn
 
 TURN = 2.0 * np.pi
 BODY = rd.Inertia.from_matrix(1.0, (0.1, 0.0, 0.0), np.eye(3))

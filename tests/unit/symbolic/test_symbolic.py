@@ -10,10 +10,9 @@ from support.examples import examples
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Scalar, cos, edge_of, inputs, sin, sqrt
 from robodyn.symbolic.spatial import ArticulatedInertia, Placement, RigidInertia, Twist
-from robodyn.symbolic.vector import Mat3, Sym3, Vec3
+from robodyn.symbolic.vector import Mat3, Rotation, Sym3, Vec3
 
 
 def program(function, size):

@@ -15,8 +15,8 @@ awake if many batches follow.
 from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code, module_ir
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.target import chosen_target
 
 #: Work (rows times operations) below which a second thread costs more than it brings, and for which

@@ -1,11 +1,12 @@
-"""Matrices and integers in memory: products, copies, triangular solves, and calls of LAPACK."""
+"""Matrices, integers and tables of words in memory: products, triangular solves, and LAPACK."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.rows import Buffer
 from robodyn.codegen.llvm.builder.values import Number
 from robodyn.codegen.llvm.target.lapack import SIGNATURES
 
@@ -152,3 +153,39 @@ def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number
         call_routine(L.code, "dtrsv", *kind, "N", n, L, X, 1)
     else:
         call_routine(L.code, "dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
+
+
+class Words:
+    """Numbers and addresses in a table.
+
+    pointer: Address of the table, as IR.
+    names: Of the words, in order.
+    """
+
+    def __init__(self, code: Code, pointer: object, names: Sequence[str]) -> None:
+        self._code, self._pointer = code, pointer
+        self._place = {name: k for k, name in enumerate(names)}
+
+    def at(self, name: str) -> str:
+        """Address of a word."""
+        return self._code.at(self._pointer, self._place[name], "i64")
+
+    def word(self, name: str, kind: str = "i64") -> Number:
+        """A word: an integer ``i64``, or an address ``ptr``."""
+        return self._code.put(f"load {kind}, ptr {self.at(name)}", kind)
+
+    def number(self, name: str) -> Number:
+        """An integer."""
+        return self.word(name)
+
+    def pointer(self, name: str) -> str:
+        """An address."""
+        return self.word(name, "ptr").name
+
+    def array(self, name: str, kind: str = "double") -> Buffer:
+        """Real numbers ``"double"`` or ``"float"`` at an address."""
+        return Buffer(self._code, self.pointer(name), kind)
+
+    def indices(self, name: str) -> Indices:
+        """Integers at an address."""
+        return Indices(self._code, self.pointer(name), "i64")

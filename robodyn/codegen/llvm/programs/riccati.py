@@ -13,6 +13,7 @@ from robodyn.codegen.llvm.builder.load_program import c_function
 from robodyn.codegen.llvm.builder.matrices import (
     INFO,
     Matrix,
+    Words,
     Workspace,
     call_routine,
     copy,
@@ -20,7 +21,6 @@ from robodyn.codegen.llvm.builder.matrices import (
     solve_triangular,
 )
 from robodyn.codegen.llvm.builder.values import Number, Variable
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
 from robodyn.tolerances import FORCES_SETTLED
 

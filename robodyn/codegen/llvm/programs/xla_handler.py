@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import load_program
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import once
 
 #: What the handler is told of a function; the sizes of one row of all inputs and outputs follow.

@@ -12,10 +12,9 @@ from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
 from robodyn.equations.tree import composite_body, frame_motion as fm
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.constraint_row import Row
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, dot, if_not_negative, minimum, sqrt, where
 from robodyn.symbolic.spatial import Placement
-from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Rotation, Vec3
 from robodyn.tolerances import CONTACT_DIRECTION, IMMOVABLE, LOOP_DRIFT, SLIP_ENDED
 
 #: Of the world.

@@ -27,11 +27,10 @@ from robodyn.force_elements import element_numbers
 from robodyn.force_elements.common.link_element import LinkElement
 from robodyn.joints.common.kind import JointKind
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar
 from robodyn.symbolic.spatial import Placement, RigidInertia
 from robodyn.symbolic.symbol import Symbol
-from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
+from robodyn.symbolic.vector import ZERO3, Rotation, Sym3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
 #: Second moments of bodies of which one element of the inertia is one, and the others zero.

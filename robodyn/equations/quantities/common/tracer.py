@@ -36,10 +36,9 @@ from robodyn.symbolic.constraint_row import Row
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import inline
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 from robodyn.symbolic.spatial import Placement, Twist, Wrench, summed
-from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.symbolic.vector import Mat3, Rotation, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
 #: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.

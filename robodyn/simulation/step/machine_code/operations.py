@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.builder.code import Code
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows, call_rows
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.literals import Precision
 from robodyn.simulation.integrators.method import FLAT, Coordinates
 from robodyn.simulation.step.operations.step import CORRECTIONS, Correct, Instant, close_loops

@@ -14,9 +14,9 @@ from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import LoadedFunction
+from robodyn.codegen.llvm.builder.matrices import Words
 from robodyn.codegen.llvm.builder.rows import Buffer, Rows
 from robodyn.codegen.llvm.builder.values import Number, Variable
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.target.once import Memo
 from robodyn.quick_dataclass import dataclass
 from robodyn.simulation.integrators.method import Integrator

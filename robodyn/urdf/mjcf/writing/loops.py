@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Loop, Mechanism, Pose
-from robodyn.description.loop import ends_of, poses_of
+from robodyn.description.joint import ends_of, poses_of
 from robodyn.description.pose import inverse_pose
 from robodyn.errors import UrdfError
 from robodyn.joints import continuous, distance, fixed, revolute, spherical

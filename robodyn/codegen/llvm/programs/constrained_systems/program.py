@@ -7,12 +7,15 @@ from typing import Any
 
 from robodyn.codegen.llvm.builder.code import Code
 from robodyn.codegen.llvm.builder.load_program import c_function
-from robodyn.codegen.llvm.builder.matrices import Matrix
+from robodyn.codegen.llvm.builder.matrices import Matrix, Words
 from robodyn.codegen.llvm.builder.values import Number
-from robodyn.codegen.llvm.builder.words import Words
 from robodyn.codegen.llvm.programs.constrained_systems import reduction
-from robodyn.codegen.llvm.programs.constrained_systems.methods import METHODS
-from robodyn.codegen.llvm.programs.constrained_systems.system import NOT_FINITE, SINGULAR, System
+from robodyn.codegen.llvm.programs.constrained_systems.system import (
+    METHODS,
+    NOT_FINITE,
+    SINGULAR,
+    System,
+)
 from robodyn.codegen.llvm.target.once import once
 
 _SOLVE = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)

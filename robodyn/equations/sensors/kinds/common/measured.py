@@ -12,10 +12,9 @@ from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree import frame_motion as fm, newton_euler
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.quick_dataclass import dataclass
-from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import Rotation, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
 #: Origin and axes of the world.
