@@ -265,6 +265,15 @@ def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
 
 
 @pytest.mark.slow
+def test_the_remedy_is_one_near_where_a_linkage_is_drawn():
+    """Folded flat, a scissor lift closes with less, and turns about its feet besides."""
+    made = case(114, 4242, role="misfit")
+    found = verdict(made)
+    assert found.fate == "misfit refused, the remedy works", (made.what, found)
+    assert " or " not in found.told
+
+
+@pytest.mark.slow
 def test_the_remedy_that_leaves_more_motion_is_named_beside_a_smaller_one():
     """A planar 3-RRR with a tilted pin closes by universal joints, and moves in two ways of 3."""
     made = case(59, 9902, role="misfit")

@@ -46,6 +46,9 @@ STIFF_LEVER = 3.0
 #: Motion of a joint [rad, m] that leads away from a singular posture.
 FAR = 0.3
 
+#: Postures that differ by less in each joint [rad, m] are near one another.
+NEARBY = 0.5
+
 #: Steps of a walk, of shorter and shorter strides, after which one that did not get far ends.
 TRIED = 6
 
@@ -151,6 +154,10 @@ class LoopGeometry:
         if far and not self.is_closed(found):
             found = min(found, self.assembled(start, GUESSES), key=self.gap)
         return min(found, start, key=self.gap)
+
+    def is_far(self, q: Array) -> bool:
+        """Whether a posture is not near the start."""
+        return bool(np.abs(self.space.difference(self.space.start(), q)).max(initial=0.0) > NEARBY)
 
     def assembled(
         self, start: Array, guesses: int, rank: float | None = None, rows: Any = slice(None)

@@ -55,6 +55,7 @@ class Remedy:
     way: float
     dof: int
     stiff: bool  # no joint in some of the loops can move all the same
+    far: bool  # they close far from where they are drawn
     more: Remedy | None = None  # a larger one, which leaves more degrees of freedom
 
     def __str__(self) -> str:
@@ -91,13 +92,15 @@ def remedy(mechanism: Mechanism, settings: Settings, below: float = math.inf) ->
     if found is None or found.stiff:
         return found
     more = _remedy(mechanism, settings, letter, letter.space.nv - found.dof)
-    return dataclasses.replace(found, more=None if more is None or more.stiff else more)
+    if more is None or more.stiff or more.far > found.far:
+        return found
+    return dataclasses.replace(found, more=more)
 
 
 def _remedy(
     mechanism: Mechanism, settings: Settings, letter: LoopGeometry, below: float
 ) -> Remedy | None:
-    """The first remedy with which no loop stays stiff, if there is one."""
+    """The first remedy with which no loop stays stiff, near where it is drawn, if there is one."""
     tried = dict[float, Remedy | None]()
     for part in PARTS:
         near = nearest_linkage(letter, part * MISFIT, below)
@@ -105,10 +108,10 @@ def _remedy(
             tolerance = float(f"{max(min(size, MISFIT), settings.closure_tolerance):.2g}")
             if tolerance not in tried:
                 found = _with_tolerance(mechanism, settings, tolerance, below)
-                if found is not None and not found.stiff:
+                if found is not None and not (found.stiff or found.far):
                     return found
                 tried[tolerance] = found
-    return next(filter(None, tried.values()), None)
+    return min(filter(None, tried.values()), key=lambda x: (x.stiff, x.far), default=None)
 
 
 def _with_tolerance(
@@ -118,8 +121,9 @@ def _with_tolerance(
     moved = as_meant(mechanism, dataclasses.replace(settings, closure_tolerance=tolerance)).rounding
     if moved is None or moved.rank >= below:
         return None
-    dof, stiff = moved.loops.space.nv - moved.rank, moved.loops.stiff(moved.q) is not None
-    return Remedy(tolerance, moved.angle, moved.way, dof, stiff)
+    loops, q = moved.loops, moved.q
+    dof, stiff = loops.space.nv - moved.rank, loops.stiff(q) is not None
+    return Remedy(tolerance, moved.angle, moved.way, dof, stiff, loops.is_far(q))
 
 
 def tell_of_stiff_loops(model: Model, q: Array) -> None:

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.assembly.loop_geometry import LEVER, LoopGeometry
+from robodyn.closed_loops.assembly.loop_geometry import LEVER, NEARBY, LoopGeometry
 from robodyn.closed_loops.assembly.low_rank import least_norm
 from robodyn.closed_loops.assembly.opposite_axes import with_axes_turned
 from robodyn.closed_loops.assembly.parallel_axes import with_parallel_axes
@@ -57,9 +57,6 @@ MANY_GUESSES = 20
 
 #: Gauss-Newton steps, and most postures looked at.
 STEPS, POSTURES = 10, 60
-
-#: Postures that differ by less in each joint [rad, m] are near one another.
-NEAR = 0.5
 
 #: Part of a gap that a step has to leave at most, so that another one is made.
 ENOUGH, QUICKLY = 0.5, 0.1
@@ -150,7 +147,8 @@ def nearest_linkage(
 ) -> Rounding | None:
     """The nearest linkage that closes and moves, if all displacements together are within this.
 
-    The tolerance is in rad and parts of the longest link. Its rank is ``below`` another one.
+    The tolerance is in rad and parts of the longest link. Its rank is ``below`` another one. It is
+    one that closes near where it is drawn, if there is one: elsewhere it may move in other ways.
     """
     model, starts = letter.model, [(letter, 0.0)]
     parallel, turned = with_parallel_axes(model, min(LEVER * tolerance, NEARLY_PARALLEL))
@@ -158,7 +156,7 @@ def nearest_linkage(
         starts.insert(0, (LoopGeometry(build_model(parallel, model.settings)), turned))
     nearly = min(LEVER * tolerance, max(tolerance, WRONG_FILE_GAP))
     ways = [
-        (rank, k, not held, q)
+        (start.is_far(q), rank, k, not held, q)
         for k, (start, _) in enumerate(starts)
         for held, q in ((True, start.space.start()), (False, start.nearest))
         if start.gap(q) <= nearly
@@ -166,7 +164,7 @@ def nearest_linkage(
         if rank < below
     ]
     seen = dict[tuple[int, int, bytes], Array]()
-    for rank, k, free, q in sorted(ways, key=lambda way: way[:3]):
+    for _, rank, k, free, q in sorted(ways, key=lambda way: way[:4]):
         start, turned = starts[k]
         if (way := (rank, k, q.tobytes())) not in seen:
             seen[way] = np.unique(start.postures(q, rank, tolerance), axis=0)
@@ -254,7 +252,7 @@ def _displaced(
     q = postures[0]
     gaps = np.abs(start.residual(postures)).max(axis=1)
     steps = np.abs(start.space.difference(np.broadcast_to(q, postures.shape), postures))
-    by_it = steps.max(axis=1, initial=0.0) < NEAR
+    by_it = steps.max(axis=1, initial=0.0) < NEARBY
     for near in (postures, postures[gaps <= max(np.median(gaps), gaps[0])], postures[by_it]):
         found = _closed_at(start, letter, near, rank, tolerance, held, turned)
         if found is not None:
