@@ -162,8 +162,10 @@ def _checked(
                 if wanted is not None and given is not wanted.default:
                     wanted.refuse(name, given, array, args[0])
             for name, given in kwargs.items():
-                if name in known and given is not known[name].default:
-                    known[name].refuse(name, given, array, args[0] if args else None)
+                wanted = known.get(name)
+                if wanted is not None:
+                    if given is not wanted.default:
+                        wanted.refuse(name, given, array, args[0] if args else None)
                 elif name in instead:
                     raise TypeError(f"{function.__qualname__}() takes no {name!r}: {instead[name]}")
         except ShapeError as error:

@@ -77,10 +77,12 @@ def _caller() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
     inner = ""
     while frame is not None:
-        if is_user_code(frame):
+        module = _module(frame)
+        top = module.partition(".")[0]
+        if top == "robodyn":
+            inner = module
+        elif top not in sys.stdlib_module_names:
             return None if inner.startswith("robodyn.cli.") else frame
-        if _module(frame).partition(".")[0] == "robodyn":
-            inner = _module(frame)
         frame = frame.f_back
     return None
 

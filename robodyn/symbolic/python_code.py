@@ -18,6 +18,9 @@ _BETWEEN = {
     ops.MUL: "*", ops.ADD: "+", ops.DIV: "/", ops.LESS: "<", ops.LESS_EQUAL: "<=", ops.SIDES: ",",
 }  # fmt: skip
 
+#: Largest number of nodes that Python compiles together: it takes some kilobytes for each of them.
+PIECE = 4000
+
 
 class PythonCode:
     """The values of a program in double precision, as `evaluate` gives them.
@@ -64,28 +67,49 @@ class PythonCode:
     @cached_property
     def _compute(self) -> Callable[[list[Any]], list[Any]]:
         """From the scalars of the inputs to the results that are not constant."""
-        graph = self.program.graph
-        lines = ["def compute(x):"]
-        for node in self.program.live():
-            op, a, b = graph.op[node], graph.a[node], graph.b[node]
-            if op == ops.CONST:
-                value = f"number({float(graph.value[node])!r})"
-            elif op == ops.INPUT:
-                value = f"x[{a}]"
-            elif op in _BETWEEN:
-                value = f"{_edge(a)} {_BETWEEN[op]} {_edge(b)}"
-            elif op == ops.SELECT:
-                value = f"where({_edge(a)}, *{_edge(b)})[()]"
-            else:
-                value = f"{ops.FUNCTIONS[op]}({', '.join(map(_edge, graph.operands(node)))})"
-            lines.append(f"    v{node} = {value}")
+        nodes, lines, operands = self.program.live(), dict[int, str](), dict[int, list[int]]()
+        for node in nodes:
+            lines[node], operands[node] = self._written(node)
         results = [self.program.results[k] for k in self._results[1]]
-        lines.append(f"    return [{', '.join(map(_edge, results))}]")
+        starts = range(0, len(nodes), PIECE)
+        piece_of = {node: k // PIECE for k, node in enumerate(nodes)}
+        passed = {edge >> 1 for edge in results}
+        for node, used in operands.items():
+            passed |= {x for x in used if piece_of[x] < piece_of[node]}
         names: dict[str, Any] = {"number": np.float64, "inf": np.inf, "nan": np.nan}
         names |= {name: getattr(np, name) for name in (*ops.FUNCTIONS.values(), "where")}
-        exec("\n".join(lines), names)
-        compute: Callable[[list[Any]], list[Any]] = names["compute"]
+        pieces: list[Callable[[list[Any], dict[int, Any]], None]] = []
+        for start in starts:
+            own = nodes[start : start + PIECE]
+            given = {x for node in own for x in operands[node] if piece_of[x] < start // PIECE}
+            text = ["def piece(x, known):", *(f"    v{k} = known[{k}]" for k in sorted(given))]
+            text += [f"    v{node} = {lines[node]}" for node in own]
+            text += [f"    known[{node}] = v{node}" for node in own if node in passed]
+            exec("\n".join(text), names)
+            pieces.append(names["piece"])
+
+        def compute(x: list[Any]) -> list[Any]:
+            known = dict[int, Any]()
+            for piece in pieces:
+                piece(x, known)
+            return [-known[e >> 1] if e & 1 else known[e >> 1] for e in results]
+
         return compute
+
+    def _written(self, node: int) -> tuple[str, list[int]]:
+        """The value of a node, and the nodes that it is computed from."""
+        graph = self.program.graph
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op == ops.CONST:
+            return f"number({float(graph.value[node])!r})", []
+        if op == ops.INPUT:
+            return f"x[{a}]", []
+        if op in _BETWEEN:
+            return f"{_edge(a)} {_BETWEEN[op]} {_edge(b)}", [a >> 1, b >> 1]
+        if op == ops.SELECT:
+            return f"where({_edge(a)}, *{_edge(b)})[()]", [a >> 1, b >> 1]
+        given = graph.operands(node)
+        return f"{ops.FUNCTIONS[op]}({', '.join(map(_edge, given))})", [x >> 1 for x in given]
 
 
 def _edge(edge: int) -> str:

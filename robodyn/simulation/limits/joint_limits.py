@@ -337,8 +337,8 @@ def _limited(
 ) -> Iterator[tuple[LimitKind, FloatArray, Range | None, Columns]]:
     """Samples that may have limits, shape (n, ..., k), and these."""
     if (of_joints := _of_joints_alone(robot)) is not None:
-        for k, limit, allowed, columns in of_joints:
-            yield limit, (q, v, tau)[k], allowed, columns
+        for k, limit, edges, columns in of_joints:
+            yield limit, (q, v, tau)[k], edges, columns
         return
     bounds, f, by_motors = bounds_of(robot), tau, limits_depend_on_motors(robot)
     voltages, gearing = voltage_limits(robot), robot.model.gearing

@@ -110,10 +110,10 @@ class MotionOptions:
     def record(self, robot: Robot, base: BasePath | None, size: int, driven: Driven) -> Record:
         """The record of the samples of a robot, with room for ``size`` of them."""
         loads = PrescribedLoads(base, self.wrenches or {})
-        options: dict[str, Any] = {"every": self.every, "to": self.to, "dtype": self.dtype}
         return Record(
-            robot, loads, size, self.batch, driven=driven.speeds, friction=self.friction, **options
-        )
+            robot, loads, size, self.batch, driven=driven.speeds, friction=self.friction,
+            every=self.every, to=self.to, dtype=self.dtype,
+        )  # fmt: skip
 
     def for_motion(self, k: int) -> MotionOptions:
         """The options for one of many motions, of which every step is kept in memory."""

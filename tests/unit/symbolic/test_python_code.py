@@ -4,15 +4,21 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.symbolic import python_code
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.python_code import PythonCode
 from robodyn.symbolic.scalar import edge_of, inputs, sin
 
 
+@pytest.mark.parametrize("piece", [10**6, 100])
 @pytest.mark.parametrize("name", ["stewart", "palletizer"])
 @pytest.mark.parametrize("quantity", ["loop_bias", "loop_jacobian"])  # many of the second are zero
-def test_it_computes_what_the_program_says(name: str, quantity: str) -> None:
+def test_it_computes_what_the_program_says(
+    name: str, quantity: str, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where Python compiles it in pieces."""
+    monkeypatch.setattr(python_code, "PIECE", piece)
     robot = rd.load(name)
     program = robot.function(quantity).program
     code = PythonCode(program)
