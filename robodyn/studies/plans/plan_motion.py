@@ -9,14 +9,15 @@ trapezoids on half of the mesh.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from robodyn.arguments import checked_arguments
 from robodyn.description.contact import Contact
 from robodyn.errors import MissingExtraError, PlanError, SettingsError
 from robodyn.robot import Robot
-from robodyn.studies.plans.asked import asked, refuse_too_short
+from robodyn.studies.plans.asked import Asked, asked, beside, refuse_too_short
 from robodyn.studies.plans.failure import failure
 from robodyn.studies.plans.first_motion import again, straight
 from robodyn.studies.plans.planned_motion import PlannedMotion, planned
@@ -66,9 +67,10 @@ def plan_motion(
         ``quantity(name, **options)``, as of `Robot.function`, and ``joint_wrench(joint)``.
     constraints : iterable of (name, function, lower, upper) or (..., "start") or (..., "goal")
         Functions of such a point, between bounds all along, or at one end alone.
-    parameters : mapping of str to (float, float), optional
+    parameters : mapping of str to (float, float) or list of float, optional
         Numbers of the robot that have names (`symbol`, ``symbols=`` of `load`) and are unknown, as
-        masses and springs are, between two values each. A point has them as ``parameters``.
+        masses and springs are, between two values each. Of a list it is one of these: next to what
+        it would be between them, all are tried. A point has them as ``parameters``.
     nodes : int
         Of the mesh, in each phase.
     periodic : bool
@@ -116,7 +118,7 @@ def plan_motion(
     found = straight(given) if initial is None else again(given, initial)
     postures = [x.q[0] for x in found[0]]
 
-    def solved(nodes: int, simpson: bool) -> Solution:
+    def solved(nodes: int, simpson: bool, given: Asked = given) -> Solution:
         mesh = Transcription(casadi, given, postures, nodes, simpson)
         mesh.check_ends()
         rows, bounds, guess = mesh.rows(), mesh.bounds(), mesh.guess(*found)
@@ -130,8 +132,13 @@ def plan_motion(
             first = solved(max(nodes // 2, FIRST_SHOT), any(x.nc for x in given.robots))
             found = first.phases, first.parameters
     for k in range(MESHES):
-        solution = solved((nodes - 1) * 2**k + 1, True)
-        plan, found = planned(given, solution), (solution.phases, solution.parameters)
+        finer = (nodes - 1) * 2**k + 1
+        solution = solved(finer, True)
+        found = solution.phases, solution.parameters
+        if any(x.size for x in given.tables):
+            each = beside(given, solution.parameters)
+            solution = _cheapest([partial(solved, finer, True, x) for x in each])
+        plan = planned(given, solution)
         if tolerance is None or plan.deviation <= tolerance:
             return plan
     raise PlanError(
@@ -140,3 +147,16 @@ def plan_motion(
         "more nodes, or follow the plan with a controller",
         residuals={"deviation": plan.deviation},
     )
+
+
+def _cheapest(searches: Sequence[Callable[[], Solution]]) -> Solution:
+    """The solution of least cost; the last error if none finds one."""
+    found, told = [], None
+    for search in searches:
+        try:
+            found.append(search())
+        except PlanError as error:
+            told = error
+    if not found and told is not None:
+        raise told
+    return min(found, key=lambda x: x.cost)
