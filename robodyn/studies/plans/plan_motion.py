@@ -3,7 +3,7 @@
 Positions, speeds and motor forces at the nodes of a mesh, and in the middle between, are unknowns.
 Between nodes, states are cubics that satisfy the equations of motion at both ends and in the middle
 [Hargraves, Paris 1987; Kelly 2017, 4], which Simpson's rule integrates. The first shot is with
-trapezoids on half of the mesh.
+trapezoids on half of the mesh, and smoother friction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from robodyn.errors import MissingExtraError, PlanError, SettingsError
 from robodyn.robot import Robot
 from robodyn.studies.plans.asked import Asked, asked, beside, refuse_too_short
 from robodyn.studies.plans.failure import failure
-from robodyn.studies.plans.first_motion import again, straight
+from robodyn.studies.plans.first_motion import again, smoother, straight
 from robodyn.studies.plans.planned_motion import PlannedMotion, planned
 from robodyn.studies.plans.transcription import Solution, Transcription
 
@@ -129,7 +129,8 @@ def plan_motion(
 
     if initial is None:
         with contextlib.suppress(PlanError):  # a mesh of half the nodes may be too coarse
-            first = solved(max(nodes // 2, FIRST_SHOT), any(x.nc for x in given.robots))
+            half = max(nodes // 2, FIRST_SHOT)
+            first = solved(half, any(x.nc for x in given.robots), smoother(given))
             found = first.phases, first.parameters
     for k in range(MESHES):
         finer = (nodes - 1) * 2**k + 1
