@@ -65,6 +65,12 @@ class AugmentedCost:
             check_cost(robot, self._own)
         planned = {"time": 0.0} if self._own is not None else cost
         given = asked(robot, {}, goal, float(times[-1]), planned, constraints, None, False, None)
+        for x in given.constraints:
+            if x.end is not None:
+                raise SettingsError(
+                    f"constraint {x.name!r} is of the {x.end} alone, and iterative_lqr keeps those "
+                    "that hold all along: give goal=, or a final cost"
+                )
         self._samples, self._bounds, self.names = self._running(given)
         self._end = None if given.goal is None else self._of_goal(*given.goal)
         self._along = _Terms(*self._bounds, len(times) - 1)
@@ -132,7 +138,7 @@ class AugmentedCost:
         }  # fmt: skip
         point = Point(ca, robot, known, 0)
         cost = ca.SX(sum(weight * function(point) for function, weight in given.costs))
-        each = [ca.vertcat(ca.SX(function(point))) for _, function, _, _ in given.constraints]
+        each = [ca.vertcat(ca.SX(x.function(point))) for x in given.constraints]
         sizes = [x.numel() for x in each]
         check_sizes(given.constraints, sizes)
         c, z = ca.vertcat(*each), ca.vertcat(step, v, u)
@@ -140,12 +146,12 @@ class AugmentedCost:
         results = [cost, slope, curvature, c, ca.jacobian(c, z)]
         found = [ca.substitute(x, step, ca.SX.zeros(robot.nv)) for x in results]
         bounds = [
-            np.concatenate([np.zeros(0), *(np.broadcast_to(x[k], (n,)) for x, n in zip(
+            np.concatenate([np.zeros(0), *(np.broadcast_to(getattr(x, side), (n,)) for x, n in zip(
                 given.constraints, sizes, strict=True))])
-            for k in (2, 3)
+            for side in ("lower", "upper")
         ]  # fmt: skip
         names = [
-            f"constraint {x[0]!r}"
+            f"constraint {x.name!r}"
             for x, n in zip(given.constraints, sizes, strict=True)
             for _ in range(n)
         ]
@@ -161,7 +167,9 @@ class AugmentedCost:
             k for block in robot.model.blocks if known[block.q].all()
             for k in range(block.v.start, block.v.stop)
         ]  # fmt: skip
-        c, z = ca.vertcat(way[wanted], v - ca.DM(speeds)), ca.vertcat(step, v)
+        rates = np.flatnonzero(np.isfinite(speeds))
+        left = v[rates.tolist()] - ca.DM(speeds[rates])
+        c, z = ca.vertcat(way[wanted], left), ca.vertcat(step, v)
         found = [
             ca.substitute(x, step, ca.SX.zeros(robot.nv)) for x in (c, ca.jacobian(c, z))
         ]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,7 @@ class Asked:
     robots, durations: One a phase; shortest and longest times [s].
     goal: ``None`` if it is free.
     costs: Functions of a point, and their weights.
-    names, ranges: Of parameters, shape (n, 2).
+    names, ranges, tables: Of parameters, shape (n, 2); values that each may have, empty for any.
     """
 
     robots: tuple[Robot, ...]
@@ -49,6 +51,7 @@ class Asked:
     constraints: tuple[Constraint, ...]
     names: tuple[str, ...]
     ranges: FloatArray
+    tables: tuple[FloatArray, ...]
     periodic: bool
 
 
@@ -71,7 +74,9 @@ def asked(
     robots = (robot,) if phases is None else tuple(robot.with_(contacts=x) for x in phases)
     if not robots:
         raise SettingsError("phases is empty, expected the contacts of each phase")
-    names, ranges = _parameters(robot, parameters or {})
+    if parameters and (phases is not None or robot.contacts):
+        raise SettingsError("parameters are not unknowns beside contacts: give them numbers")
+    names, ranges, tables = _parameters(robot, parameters or {})
     return Asked(
         robots,
         _end(robot, "start", start, moving=periodic),
@@ -81,6 +86,7 @@ def asked(
         tuple(_constraints(constraints)),
         names,
         ranges,
+        tables,
         periodic,
     )
 
@@ -177,15 +183,42 @@ def _constraints(given: Iterable[Any]) -> Iterator[Constraint]:
         yield Constraint(name, function, lower, upper, *rest)
 
 
-def _parameters(robot: Robot, given: Mapping[str, Any]) -> tuple[tuple[str, ...], FloatArray]:
+def _parameters(
+    robot: Robot, given: Mapping[str, Any]
+) -> tuple[tuple[str, ...], FloatArray, tuple[FloatArray, ...]]:
+    """Names in the order of the robot, ranges, and tables, which are empty for all between two."""
     for name in by_name("parameters", given):
         if name not in robot.symbols:
             raise UnknownNameError("symbol", name, robot.symbols, repr(robot.name))
-    names = tuple(x for x in robot.symbols if x in given)  # in their order
-    ranges = np.array([given[x] for x in names], float).reshape(-1, 2)
-    if not (ranges[:, 0] <= ranges[:, 1]).all():
-        raise SettingsError("each of parameters= is between two values, the lesser first")
-    return names, ranges
+    names = tuple(x for x in robot.symbols if x in given)
+    ranges, tables = [], []
+    for name in names:
+        values = checked(f"parameters[{name!r}]", given[name], None).astype(float)
+        between = isinstance(given[name], tuple)
+        if values.ndim != 1 or not values.size or (between and values.size != 2):
+            raise ShapeError(
+                f"parameters[{name!r}] is {given[name]!r}, expected two values between which it "
+                "is, (low, high), or a list of all that it may have",
+                name="parameters",
+            )
+        if between and values[0] > values[1]:
+            raise SettingsError(f"parameters[{name!r}] is between two values, the lesser first")
+        ranges.append((values.min(), values.max()))
+        tables.append(np.zeros(0) if between else np.unique(values))
+    return names, np.reshape(ranges, (-1, 2)), tuple(tables)
+
+
+def beside(asked: Asked, relaxed: FloatArray) -> Iterator[Asked]:
+    """The same with parameters of tables fixed, each at the values next to the one it had."""
+    choices = []
+    for k, (table, x) in enumerate(zip(asked.tables, relaxed, strict=True)):
+        if not table.size:
+            choices.append([tuple(asked.ranges[k])])
+            continue
+        after = int(np.clip(np.searchsorted(table, x), 1, len(table) - 1)) if len(table) > 1 else 0
+        choices.append([(y, y) for y in np.unique(table[max(after - 1, 0) : after + 1]).tolist()])
+    for some in itertools.product(*choices):
+        yield replace(asked, ranges=np.reshape(some, (-1, 2)))
 
 
 def refuse_too_short(asked: Asked) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.cache.robot_cache import once_per_robot
 from robodyn.studies.plans.asked import Asked
 from robodyn.studies.plans.planned_motion import PlannedMotion
 from robodyn.studies.plans.transcription import PhasePoints
 
 #: Points of a straight way in each phase.
 POINTS = 9
+
+#: How many times as fast joints are, in the first shot, where friction is half of what it can be.
+SMOOTHER = 10.0
 
 
 def straight(asked: Asked) -> tuple[tuple[PhasePoints, ...], FloatArray]:
@@ -36,6 +41,22 @@ def straight(asked: Asked) -> tuple[tuple[PhasePoints, ...], FloatArray]:
         phases.append(PhasePoints(own, q, v, np.zeros((POINTS, motors))))
         begin += T
     return tuple(phases), np.array([robot.symbols[x] for x in asked.names])
+
+
+def smoother(asked: Asked) -> Asked:
+    """The same of robots whose friction changes its sign less suddenly."""
+    return replace(asked, robots=tuple(map(_smoother, asked.robots)))
+
+
+@once_per_robot
+def _smoother(robot: Robot) -> Robot:
+    mechanism, settings = robot.mechanism, robot.model.settings
+    rough = any(x.friction for x in mechanism.joints) or any(
+        x.coulomb for _, x in mechanism.actuators
+    )
+    if not (rough and settings.passive):
+        return robot
+    return Robot(mechanism, replace(settings, friction_speed=SMOOTHER * settings.friction_speed))
 
 
 def again(asked: Asked, initial: PlannedMotion) -> tuple[tuple[PhasePoints, ...], FloatArray]:

@@ -3,22 +3,23 @@
 Positions, speeds and motor forces at the nodes of a mesh, and in the middle between, are unknowns.
 Between nodes, states are cubics that satisfy the equations of motion at both ends and in the middle
 [Hargraves, Paris 1987; Kelly 2017, 4], which Simpson's rule integrates. The first shot is with
-trapezoids on half of the mesh.
+trapezoids on half of the mesh, and smoother friction.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from robodyn.arguments import checked_arguments
 from robodyn.description.contact import Contact
 from robodyn.errors import MissingExtraError, PlanError, SettingsError
 from robodyn.robot import Robot
-from robodyn.studies.plans.asked import asked, refuse_too_short
+from robodyn.studies.plans.asked import Asked, asked, beside, refuse_too_short
 from robodyn.studies.plans.failure import failure
-from robodyn.studies.plans.first_motion import again, straight
+from robodyn.studies.plans.first_motion import again, smoother, straight
 from robodyn.studies.plans.planned_motion import PlannedMotion, planned
 from robodyn.studies.plans.transcription import Solution, Transcription
 
@@ -66,9 +67,10 @@ def plan_motion(
         ``quantity(name, **options)``, as of `Robot.function`, and ``joint_wrench(joint)``.
     constraints : iterable of (name, function, lower, upper) or (..., "start") or (..., "goal")
         Functions of such a point, between bounds all along, or at one end alone.
-    parameters : mapping of str to (float, float), optional
+    parameters : mapping of str to (float, float) or list of float, optional
         Numbers of the robot that have names (`symbol`, ``symbols=`` of `load`) and are unknown, as
-        masses and springs are, between two values each. A point has them as ``parameters``.
+        masses and springs are, between two values each. Of a list it is one of these: next to what
+        it would be between them, all are tried. A point has them as ``parameters``.
     nodes : int
         Of the mesh, in each phase.
     periodic : bool
@@ -116,7 +118,7 @@ def plan_motion(
     found = straight(given) if initial is None else again(given, initial)
     postures = [x.q[0] for x in found[0]]
 
-    def solved(nodes: int, simpson: bool) -> Solution:
+    def solved(nodes: int, simpson: bool, given: Asked = given) -> Solution:
         mesh = Transcription(casadi, given, postures, nodes, simpson)
         mesh.check_ends()
         rows, bounds, guess = mesh.rows(), mesh.bounds(), mesh.guess(*found)
@@ -127,11 +129,17 @@ def plan_motion(
 
     if initial is None:
         with contextlib.suppress(PlanError):  # a mesh of half the nodes may be too coarse
-            first = solved(max(nodes // 2, FIRST_SHOT), any(x.nc for x in given.robots))
+            half = max(nodes // 2, FIRST_SHOT)
+            first = solved(half, any(x.nc for x in given.robots), smoother(given))
             found = first.phases, first.parameters
     for k in range(MESHES):
-        solution = solved((nodes - 1) * 2**k + 1, True)
-        plan, found = planned(given, solution), (solution.phases, solution.parameters)
+        finer = (nodes - 1) * 2**k + 1
+        solution = solved(finer, True)
+        found = solution.phases, solution.parameters
+        if any(x.size for x in given.tables):
+            each = beside(given, solution.parameters)
+            solution = _cheapest([partial(solved, finer, True, x) for x in each])
+        plan = planned(given, solution)
         if tolerance is None or plan.deviation <= tolerance:
             return plan
     raise PlanError(
@@ -140,3 +148,16 @@ def plan_motion(
         "more nodes, or follow the plan with a controller",
         residuals={"deviation": plan.deviation},
     )
+
+
+def _cheapest(searches: Sequence[Callable[[], Solution]]) -> Solution:
+    """The solution of least cost; the last error if none finds one."""
+    found, told = [], None
+    for search in searches:
+        try:
+            found.append(search())
+        except PlanError as error:
+            told = error
+    if not found and told is not None:
+        raise told
+    return min(found, key=lambda x: x.cost)

@@ -175,7 +175,7 @@ class PointEquations:
         if robot.nc:
             M, K = (self._value(name, numbers, q) for name in ("mass_matrix", "loop_jacobian"))
             h, bias = (self._value(name, numbers, q, v) for name in ("bias_forces", "loop_bias"))
-            left = M @ a + h - tau - K.T @ lam - self._of_contacts(y[at["contacts"]], numbers, q)
+            left = M @ a + h - tau - K.T @ lam - self._of_contacts(y[at["contacts"]], q)
             if middle:
                 moved = v + K[self.of_positions, :].T @ y[at["slack"]]
             else:
@@ -225,28 +225,27 @@ class PointEquations:
         ca, robot = self._ca, self.robot
         at = Numbers.of({
             "q": robot.nq, "v": robot.nv, "after": robot.nv, "contacts": self.forces,
-            "multipliers": len(self._loops), "parameters": len(self.names),
+            "multipliers": len(self._loops),
         })  # fmt: skip
         y = ca.SX.sym("y", at.size)
-        numbers = ca.vertsplit(y[at["parameters"]]) if self.names else []
         q, lam = y[at["q"]], self._multipliers(y[at["multipliers"]])
-        M, K = (self._value(name, numbers, q) for name in ("mass_matrix", "loop_jacobian"))
+        M, K = (self._value(name, (), q) for name in ("mass_matrix", "loop_jacobian"))
         left = M @ (y[at["after"]] - y[at["v"]]) - K.T @ lam
         cones = ca.DM(cones_of(robot.contacts, self.forces)) @ y[at["contacts"]]
-        out = ca.vertcat(left - self._of_contacts(y[at["contacts"]], numbers, q), cones)
+        out = ca.vertcat(left - self._of_contacts(y[at["contacts"]], q), cones)
         return at, cones.numel(), ca.Function("impact", [y], [out])
 
-    def _of_contacts(self, forces: Any, numbers: Sequence[Any], q: Any) -> Any:
+    def _of_contacts(self, forces: Any, q: Any) -> Any:
         """Generalised forces of contacts."""
         found: Any = 0.0
         first = 0
         for link, carried in self.carried.items():
             on = self.robot.contacts[link].on
             f = self.robot.function(
-                "frame_jacobian", frame=link + SUFFIX, axes="body", symbols=self.names,
+                "frame_jacobian", frame=link + SUFFIX, axes="body",
                 relative_to=on if isinstance(on, str) else on[0],
             )  # fmt: skip
-            J = f.casadi()(q, *numbers)[list(carried), :]
+            J = f.casadi()(q)[list(carried), :]
             found = found + J.T @ forces[first : first + len(carried)]
             first += len(carried)
         return found

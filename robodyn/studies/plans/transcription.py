@@ -239,11 +239,21 @@ class Transcription:
                 shape = len(columns), self.sizes[k][j]
                 low, high = (np.broadcast_to(y, shape).ravel() for y in (x.lower, x.upper))
                 yield f"constraint {x.name}", Rows(value, low, high)
-        # the same numbers at all points
-        same = self._point(nodes, "parameters", "duration")
+        same = self._shared(nodes)
         yield "same", Rows.zero(same[:, 1:] - same[:, :-1])
         for at in own[1:]:
-            yield "same", Rows.zero(self._point(at, "parameters", "duration") - same[:, :-1])
+            yield "same", Rows.zero(self._shared(at) - same[:, :-1])
+
+    def _shared(self, at: Places) -> Any:
+        """What is the same at all points of a phase, and unknown."""
+        duration = [*range(at.unknowns.size)[at.unknowns["duration"]]]
+        own = [at.unknowns["parameters"].start + k for k in self._free]
+        return self.blocks.points[at.block][[*own, *duration], :]
+
+    @property
+    def _free(self) -> list[int]:
+        """Parameters that are unknown: others are fixed by their bounds."""
+        return [k for k, (low, high) in enumerate(self.asked.ranges.tolist()) if low < high]
 
     def _columns(self, k: int, at: Places, constraint: Constraint) -> list[int]:
         """Points of a phase at which a constraint holds."""
@@ -256,10 +266,8 @@ class Transcription:
     def _between_phases(self) -> Iterator[tuple[str, Rows]]:
         for k, (before, after) in enumerate(zip(self.places[:-1], self.places[1:], strict=True)):
             end, begin = before[0], after[0]
-            parts = "parameters", "q", "v"
-            ends = {name: self._point(end, name)[:, -1] for name in parts}
-            begins = {name: self._point(begin, name)[:, 0] for name in parts}
-            yield "same", Rows.zero(begins["parameters"] - ends["parameters"])
+            ends = {name: self._point(end, name)[:, -1] for name in "qv"}
+            begins = {name: self._point(begin, name)[:, 0] for name in "qv"}
             yield "phases", Rows.zero(begins["q"] - ends["q"])
             if k not in self._impacts:
                 yield "phases", Rows.zero(begins["v"] - ends["v"])
@@ -269,7 +277,6 @@ class Transcription:
             yield "same", Rows.zero(y[at["q"]] - ends["q"])
             yield "same", Rows.zero(y[at["v"]] - ends["v"])
             yield "same", Rows.zero(y[at["after"]] - begins["v"])
-            yield "same", Rows.zero(y[at["parameters"]] - ends["parameters"])
             yield "impacts", Rows.zero(r[: r.numel() - count])
             yield "friction", Rows(r[r.numel() - count :], np.full(count, -np.inf), np.zeros(count))
 
@@ -373,7 +380,7 @@ class Transcription:
             u = self.places[k][0].unknowns
             y = found[block][:, 0]
             y[hit["q"]], y[hit["v"]] = before[u["q"], -1], before[u["v"], -1]
-            y[hit["after"]], y[hit["parameters"]] = after[u["v"], 0], parameters
+            y[hit["after"]] = after[u["v"], 0]
         return _whole(found)
 
     def _add_forces(self, at: Places, y: FloatArray) -> None:

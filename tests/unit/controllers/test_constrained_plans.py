@@ -83,6 +83,7 @@ def test_what_cannot_be_kept_is_told(robot):
         ({"cost": "speed"}, rd.SettingsError, "expected torque, time"),
         ({"constraints": [("a", 1.0, 0.0, 0.0)]}, rd.ShapeError, "name, function, lower, upper"),
         ({"constraints": [("a", lambda x: x.q, [0.0] * 3, 1.0)]}, rd.ShapeError, "returns 2"),
+        ({"constraints": [("a", lambda x: x.q, 0, 1, "goal")]}, rd.SettingsError, "the goal alone"),
         ({"goal": [0.1]}, rd.ShapeError, "goal"),
         ({"cost": 3.0}, rd.ShapeError, "expected a name or a function"),
     ],

@@ -187,6 +187,30 @@ def test_a_counterweight_is_found():
     assert plan.deviation < 1e-4
 
 
+def test_a_counterweight_of_a_table_is_the_best_of_it():
+    m = rd.symbol("m", 1.0)
+
+    def balance(m):
+        beam = rd.Inertia(1.0, rd.Pose((0.5, 0, 0)), ixx=0.01, iyy=0.09, izz=0.09)
+        weight = rd.Inertia(m, ixx=0.01, iyy=0.01, izz=0.01)
+        links = rd.Link("w"), rd.Link("beam", beam), rd.Link("weight", weight)
+        joints = (
+            rd.Joint("pivot", "continuous", "w", "beam", axis=(0, 1, 0)),
+            rd.Joint("weld", "fixed", "beam", "weight", rd.Pose((-0.4, 0, 0))),
+        )
+        return rd.load(rd.Mechanism("balance", links, joints))
+
+    asked = {"start": [-0.4], "goal": [0.6], "duration": 1.0, "nodes": 7}
+    table = [0.2, 0.8, 1.1, 1.6, 3.0]
+    plan = rd.plan_motion(balance(m), **asked, parameters={"m": table})
+    costs = [rd.plan_motion(balance(x), **asked).cost for x in table]
+    assert plan.parameters["m"] == table[int(np.argmin(costs))]
+    assert plan.cost == pytest.approx(min(costs), rel=1e-6)
+    for wrong in (5.0, (1.0, 2.0, 3.0), []):
+        with pytest.raises(rd.ShapeError, match="parameters"):
+            rd.plan_motion(balance(m), **asked, parameters={"m": wrong})
+
+
 @pytest.mark.slow
 def test_a_length_of_a_linkage_is_found():
     bar = lambda name, m: rd.Link(  # noqa: E731

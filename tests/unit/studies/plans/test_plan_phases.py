@@ -73,6 +73,12 @@ def test_hopping_is_a_cycle_whose_mean_force_is_the_weight():
     assert plan.deviation < 1e-4
 
 
+def test_parameters_beside_contacts_are_refused():
+    asked = {"start": {}, "phases": [STAND], "duration": [1.0]}
+    with pytest.raises(rd.SettingsError, match="beside contacts"):
+        rd.plan_motion(_hopper(), **asked, parameters={"m": (1.0, 2.0)})
+
+
 def test_a_contact_does_not_pull():
     asked = {"start": [0.5, 0.5], "goal": [0.5, 0.5], "phases": [STAND], "nodes": 7}
     pulled = [("down", lambda x: x.v[0] if x.phase else x.a[0], -99.0, -1.5 * G)]
