@@ -23,7 +23,7 @@ DHConvention: TypeAlias = Literal["standard", "modified"]
 #: How a link touches another.
 ContactKind: TypeAlias = Literal["point", "line", "surface", "grip"]
 
-#: What a task is about, if not a frame.
+#: What has the target of a task, if not a frame.
 TaskQuantity: TypeAlias = Literal["center_of_mass", "posture", "momentum"]
 
 #: Rotors as bodies that turn, or as inertias added to joints.

@@ -2683,7 +2683,7 @@ class Robot:
         base : BaseMotion, optional
             Motion of a moving base, the same for all rows. Default: at rest.
         tasks : Task, iterable of Task, or of iterables of Task, optional
-            What one posture is to bring about, instead of ``targets``: with weights, and levels as
+            Whose errors the posture takes away, instead of ``targets``: with weights, and levels as
             in `velocity_for`. The residual is that of the first level. Needs the extra ``qp``.
 
         Warns
@@ -2736,19 +2736,21 @@ class Robot:
         locked: Iterable[str] = (),
         damping: float = 1e-6,
     ) -> Array:
-        """Speeds that bring tasks about within a step, limits kept and loops closed.
+        """Speeds that take the errors of tasks away within a step, limits kept and loops closed.
 
         The least of ``weight |J v - gain e / dt|^2`` over all tasks and ``damping |v|^2`` [Kanoun,
         Lamiraux, Wieber, 2011], where positions after the step, and speeds, are within limits; not
-        those of joints that are cut or follow others. Needs the extra ``qp``.
+        those of joints that are cut or follow others. A moving base is at rest in the axes of the
+        world. Needs the extra ``qp``.
 
         Parameters
         ----------
         tasks : Task, iterable of Task, or of iterables of Task
-            Several lists are levels: each acts in what those before leave open.
+            Several lists are levels, in the order of their priority: each moves the robot in the
+            null space of the Jacobians of those before.
         q : array_like, shape (nq,) [rad, m]
         dt : float [s]
-            Time within which tasks are wanted, as far as their gains say.
+            Time of the step, within which the share ``gain`` of each error is to be taken away.
         limits : bool
             Keep the limits of positions and speeds.
         locked : names of joints
@@ -2792,13 +2794,13 @@ class Robot:
         stiffness: float = 100.0,
         damping: float | None = None,
     ) -> TaskDynamics:
-        """Accelerations, motor forces and contact forces that bring tasks about.
+        """Accelerations, motor forces and contact forces for tasks: whole-body inverse dynamics.
 
-        Each task wants the acceleration ``gain (stiffness e - damping J v)``, a momentum the rate
-        ``gain sqrt(stiffness) (target - momentum)``. The least of the weighted squares of what is
-        missed is found with loops and contacts kept, motors within their limits, and contact forces
-        within the wrench cones of their surfaces [Del Prete, Mansard, 2016]. Needs the extra
-        ``qp``.
+        A task asks for the acceleration ``gain (stiffness e - damping J v)``, a momentum for the
+        rate ``gain sqrt(stiffness) (target - momentum)``. The weighted squares of the residuals are
+        least, with loops and contacts kept, motors within their limits, and contact forces
+        within the wrench cones of their surfaces [Del Prete, Mansard, 2016]. A moving base is at
+        rest in the axes of the world. Needs the extra ``qp``.
 
         Parameters
         ----------

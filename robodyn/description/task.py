@@ -1,4 +1,4 @@
-"""Tasks: what motions are to bring about, of frames, the centre of mass, momentum or joints."""
+"""Tasks: targets of motions, for frames, the centre of mass, the momentum or the posture."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.literals import TaskQuantity
 from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
-#: What is wanted of a frame, by the shape of the target, and how many rows it has.
+#: Kind of a frame's target, by its shape, and how many components its error has.
 _OF_FRAMES = {(4, 4): ("pose", 6), (3,): ("point", 3), (3, 3): ("rotation", 3)}
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What `Robot.velocity_for` and `Robot.inverse_kinematics` are to bring about.
+    """A target for `Robot.velocity_for`, `acceleration_for` and `inverse_kinematics`.
+
+    Its error is the target less what is there; of a pose or rotation, the rotation vector to it.
 
     Attributes
     ----------
@@ -32,15 +34,16 @@ class Task:
         (3, 3). Of ``"center_of_mass"``: its position, shape (3,) [m], in the world. Of
         ``"momentum"``: linear and angular about the centre of mass, shape (6,) [N s, N m s], in
         world axes. Of ``"posture"``: shape (nq,) [rad, m], or a mapping of joint names to
-        positions, of joints with one coordinate. An array of floats is kept as it is: what is
-        written into it is wanted from then on.
+        positions, of joints with one coordinate. An array of floats is kept as it is: numbers that
+        are written into it are the target from then on.
     frame : str or (str, str), optional
-        The frame that is meant; with a second one, that it is seen from instead of the world.
+        The frame that has the target; with a second one, the target is given in this instead of
+        the world.
     quantity : {"center_of_mass", "posture", "momentum"}, optional
-        What is meant instead of a frame.
+        What has the target instead of a frame.
     components : iterable of int, optional
-        Rows that count, of x, y, z and the rotation about x, y, z, in the axes of the world or of
-        the second frame; of a posture, indices of speeds. Default: all.
+        Components of the error that count, of x, y, z and the rotation about x, y, z, in the axes
+        of the world or of the second frame; of a posture, indices of speeds. Default: all.
     weight : float or array_like, one a component
         By which squares of errors are multiplied, each in its own unit.
     gain : float
@@ -108,7 +111,7 @@ class Task:
 
     @cached_property
     def kind(self) -> str:
-        """What is wanted: a pose, point or rotation of a frame, or the quantity."""
+        """What has the target: a pose, point or rotation of a frame, or the quantity."""
         return self.quantity or self._of_frame[0]
 
     @cached_property
@@ -129,7 +132,7 @@ class Task:
 
     @cached_property
     def key(self) -> Hashable:
-        """What shapes its equations: all but the numbers that are wanted."""
+        """What shapes its equations: all but the numbers of the target."""
         target = self.target
         shape = tuple(target) if isinstance(target, Mapping) else self.shape
         weight = np.asarray(self.weight, float)
@@ -138,7 +141,7 @@ class Task:
             *(shape, weight.shape, weight.tobytes()),
         )
 
-    def rows(self, nq: int, nv: int) -> tuple[int, ...]:
+    def chosen(self, nq: int, nv: int) -> tuple[int, ...]:
         """Components that count, of a robot with so many coordinates and speeds."""
         sizes = {"center_of_mass": (3, 3), "momentum": (6, 6), "posture": (nq, nv)}
         if self.quantity is None:
@@ -165,5 +168,5 @@ class Task:
         return np.array(np.broadcast_to(weights, (count,)), float)
 
 
-#: Tasks, or levels of tasks of which each goes before the next.
+#: Tasks, or levels of tasks in the order of their priority.
 Tasks: TypeAlias = Task | Iterable[Task | Iterable[Task]]

@@ -20,7 +20,6 @@ from robodyn.errors import (
     UndeterminedWrenchError,
     UnknownNameError,
 )
-from robodyn.evaluator.task_options import tasks_option
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, without_speed
@@ -51,6 +50,8 @@ class FunctionOptions:
         if not isinstance(kept.get("symbols", False), bool):
             kept["symbols"] = named("symbols", kept["symbols"])
         if "tasks" in kept:
+            from robodyn.evaluator.task_options import tasks_option  # what few functions need
+
             kept["tasks"] = tasks_option(kept["tasks"], self._model)
         for option, value in kept.items():
             _refuse_changeable(option, value)

@@ -32,7 +32,7 @@ def task_equations(task: Task, model: Model) -> TaskEquations:
     if isinstance(task.target, Mapping):
         components = tuple(joint.v.start for joint in posture_joints(task, model))
     else:
-        components = task.rows(nq, nv)
+        components = task.chosen(nq, nv)
     size = nq if task.kind == "posture" else math.prod(task.shape)
     return TaskEquations(task.kind, (*frame, "world")[:2] if frame else (), components, size)
 

@@ -1,1 +1,1 @@
-"""Speeds and postures that bring tasks about, by quadratic programs over limits."""
+"""Speeds, postures, accelerations and forces for tasks and contacts, by quadratic programs."""

@@ -82,6 +82,20 @@ def test_the_cone_of_a_rectangle_is_that_of_forces_in_its_corners(kind):
     assert (C @ np.array([mu, 0, 1, 0, 0, 0.05]) > 0).any() or kind == "line"
 
 
+@pytest.mark.parametrize("kind", ["point", "line", "surface"])
+def test_cones_are_the_same_on_all_sides(kind):
+    """Friction of a pyramid within the cone, no pull, the zero-moment point within the sides."""
+    sizes = {"point": None, "line": 0.1, "surface": (0.1, 0.05)}[kind]
+    C, mu = cone(rd.Contact(kind, half_sizes=sizes, mu=0.6)), 0.6 / math.sqrt(2)
+    push = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    most = [mu, mu, None, 0.05, 0.1, mu * 0.15][: 2 if kind == "point" else 6]
+    assert (C @ -push > 0.0).any()
+    for k, limit in enumerate(most):
+        for side in (1.0, -1.0) if limit and (kind == "surface" or k not in (3, 5)) else ():
+            assert (C @ (push + side * 0.999 * limit * np.eye(6)[k]) <= 0.0).all(), (k, side)
+            assert (C @ (push + side * 1.001 * limit * np.eye(6)[k]) > 0.0).any(), (k, side)
+
+
 def _held(mu=0.7):
     """Two arms of one body hold on to the ground: more forces than rows that they need."""
     robot = rd.load("dual_arm", base="floating")
@@ -112,21 +126,78 @@ def test_forces_of_several_contacts_are_those_of_least_norm():
     np.testing.assert_allclose(np.concatenate([*forces.values()]), expected, atol=1e-7)
 
 
-def test_friction_cones_are_kept_where_they_can_be():
-    """Squeezed feet: least norm needs friction that a push of both against each other gives."""
-    robot, q = _held(mu=0.9)
-    rest = np.zeros(robot.nv)
-    up = robot.integrate(q, rest)
-    tau = np.zeros(robot.nv)
-    a = robot.forward_dynamics(up, rest, tau)
+def _stool():
+    """A body on two points along x, the first of which carries little of it."""
+    links = (
+        rd.Link("body", rd.Inertia(2.0, rd.Pose((0.4, 0, 0)), ixx=0.1, iyy=0.1, izz=0.1)),
+        rd.Link("light"),
+        rd.Link("heavy"),
+    )
+    joints = tuple(
+        rd.Joint(f"{name} leg", "fixed", "body", name, rd.Pose((x, 0, -0.3)))
+        for name, x in (("light", -0.5), ("heavy", 0.5))
+    )
+    robot = rd.load(rd.Mechanism("stool", links, joints), base="floating")
+    point = rd.Contact("point", mu=0.6)
+    robot = robot.with_(contacts={"light": point, "heavy": point})
+    return robot, robot.assemble([0, 0, 0.3, 0, 0, 0, 1])
+
+
+@pytest.mark.parametrize(("pushed", "kept"), [(3.0, True), (-3.0, True), (12.0, False)])
+def test_friction_cones_are_kept_where_they_can_be(pushed, kept):
+    """Feet that push against each other take the friction from the one that carries little.
+
+    With the push along x as a force at the height of the feet.
+    """
+    robot, q = _stool()
+    rest, mu, weight = np.zeros(6), 0.6 / math.sqrt(2), 2.0 * 9.81
+    tau = np.array([-pushed, 0, 0, 0, 0.3 * pushed, 0])
+    normal = {"light": 0.1 * weight, "heavy": 0.9 * weight}
     for cones in (False, True):
-        forces = robot.contact_forces(up, rest, a, tau, cones=cones)
-        total = sum(
-            robot.frame_jacobian(up, f"{x} contact", axes="body")[:3].T @ f[:3]
-            for x, f in forces.items()
-        )
-        wanted = robot.mass_matrix(up) @ a + robot.bias_forces(up, rest) - tau
-        np.testing.assert_allclose(total, wanted, atol=1e-6 * np.abs(wanted).max())
+        forces = robot.contact_forces(q, rest, rest, tau, cones=cones)
+        along = {name: f[0] for name, f in forces.items()}
+        for name, f in forces.items():
+            np.testing.assert_allclose(f[1:3], [0.0, normal[name]], atol=1e-6)
+            over = abs(f[0]) - mu * normal[name]
+            assert forces.broken[name] == pytest.approx(max(over, 0.0), abs=1e-4)
+        assert sum(along.values()) == pytest.approx(pushed, abs=1e-6)
+        if not cones:
+            assert along["light"] == pytest.approx(pushed / 2) and forces.broken["light"] > 0.0
+        elif kept:
+            assert set(map(float, forces.broken.values())) == {0.0}
+            expected = math.copysign(mu * normal["light"], pushed)  # nearest to least norm
+            assert along["light"] == pytest.approx(expected, abs=1e-4)
+        else:  # both by as little as they can
+            least = (pushed - mu * weight) / 2
+            assert [*forces.broken.values()] == pytest.approx([least, least], abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["point", "line", "surface", "grip"])
+def test_forces_of_motors_count(kind):
+    """What acts on a box that stays is balanced by what each kind can carry."""
+    robot, rest = _box(mu=9.0, kind=kind), np.zeros(6)
+    held = {"point": (0, 1, 2), "line": (0, 1, 2, 4, 5)}.get(kind, range(6))
+    wanted = np.array([1.0, 2.0, 25.0, 0.1, 0.2, 0.3]) * np.isin(range(6), held)
+    f, n = wanted[:3], wanted[3:] + np.cross([0.0, 0.0, -SIDE], wanted[:3])
+    tau = np.array([0.0, 0.0, MASS * 9.81, 0.0, 0.0, 0.0]) - np.r_[f, n]
+    found = robot.contact_forces(robot.neutral(), rest, rest, tau)["box"]
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_a_contact_on_a_moving_link_has_the_wrench_of_its_constraint():
+    free = rd.load("puma560", base="floating")
+    first, last = free.link_names[2], free.link_names[-1]
+    q = free.random(1)
+    X = free.frame_pose(q, last, relative_to=first)
+    robot = free.with_(contacts={last: rd.Contact("point", on=(first, X))}, near=q)
+    rng = np.random.default_rng(3)
+    v = robot.consistent_velocity(q, 0.3 * rng.normal(size=robot.nv))
+    tau = np.r_[np.zeros(6), rng.normal(size=6)]
+    a = robot.forward_dynamics(q, v, tau)
+    forces = robot.contact_forces(q, v, a, tau, cones=False)
+    wrenches = robot.joint_wrenches(q, v, tau=tau)
+    np.testing.assert_allclose(forces[last], wrenches[f"{last} contact"], atol=1e-8)
+    assert np.abs(forces[last]).max() > 1.0
 
 
 def test_states_in_batches_are_one_by_one():

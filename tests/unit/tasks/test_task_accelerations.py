@@ -105,13 +105,19 @@ def test_loops_stay_closed_at_speed(name):
     robot = rd.load(name)
     q = robot.random(4)
     v = robot.consistent_velocity(q, np.random.default_rng(5).normal(size=robot.nv))
-    link = _tip(robot)
+    link = "flange" if name == "palletizer" else _tip(robot)
     task = rd.Task(robot.frame_pose(q, link)[:3, 3] + 0.01, frame=link)
     found = robot.acceleration_for(task, q, v, limits=False)
     bias = robot.loop_bias(q, v)
     assert np.abs(bias).max() > 0.1
     opened = robot.loop_jacobian(q) @ found.a + bias
     np.testing.assert_allclose(opened, 0.0, atol=1e-9 * np.abs(bias).max())
+    A = robot.frame_acceleration(q, v, found.a, link, axes="world", classical=True)[:3]
+    V = robot.frame_twist(q, v, link, axes="world")[:3]
+    asked = 100.0 * 0.01 - 20.0 * V
+    np.testing.assert_allclose(A - asked, found.residuals[0], atol=1e-8 * np.abs(A).max())
+    if name == "palletizer":  # whose motions are more than the task needs
+        np.testing.assert_allclose(A, asked, atol=1e-5 * np.abs(A).max())
 
 
 def test_more_motors_than_are_needed_share_the_load_within_limits():
@@ -120,11 +126,11 @@ def test_more_motors_than_are_needed_share_the_load_within_limits():
     part = robot._parts.task_accelerations
     spare = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     part._actuation_matrix = lambda q: spare
-    part._efforts = np.arange(3), np.array([1.0, 100.0, 100.0])
+    part._efforts = np.arange(3), np.array([0.3, 100.0, 100.0])
     q, rest = np.array([0.5, 0.9]), np.zeros(2)
     found = part.solve(rd.Task(q, quantity="posture"), q, rest, True, 100.0, None)
     needed = robot.inverse_dynamics(q, rest, found.a)
-    assert abs(found.motor_forces[0]) <= 1.0 + 1e-6 < abs(needed[0])
+    assert abs(found.motor_forces[0]) <= 0.3 + 1e-6 < abs(needed[0]) / 2
     np.testing.assert_allclose(spare @ found.motor_forces, needed, atol=1e-7)
 
 
