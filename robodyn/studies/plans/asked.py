@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, checked, number
+from robodyn.arrays import by_name, checked, number, shaped
 from robodyn.description.contact import Contact
 from robodyn.errors import PlanError, SettingsError, ShapeError, UnknownNameError
 from robodyn.quick_dataclass import dataclass
@@ -69,13 +70,17 @@ def asked(
     if not robots:
         raise SettingsError("phases is empty, expected the contacts of each phase")
     names, ranges = _parameters(robot, parameters or {})
+    limited = [_constraint(x) for x in constraints]
+    for name, count in Counter(x[0] for x in limited).items():
+        if count > 1:
+            raise SettingsError(f"{count} constraints are called {name!r}: give each its own name")
     return Asked(
         robots,
         _end(robot, "start", start),
         None if goal is None else _end(robot, "goal", goal),
         _durations(duration, None if phases is None else len(robots)),
         tuple(_costs(cost)),
-        tuple(map(_constraint, constraints)),
+        tuple(limited),
         names,
         ranges,
         periodic,
@@ -170,8 +175,9 @@ def _parameters(robot: Robot, given: Mapping[str, Any]) -> tuple[tuple[str, ...]
         if name not in robot.symbols:
             raise UnknownNameError("symbol", name, robot.symbols, repr(robot.name))
     names = tuple(x for x in robot.symbols if x in given)  # in their order
-    ranges = np.array([given[x] for x in names], float).reshape(-1, 2)
-    if not (ranges[:, 0] <= ranges[:, 1]).all():
+    rows = [shaped(f"parameters[{x!r}], between two values,", given[x], 2) for x in names]
+    ranges = np.vstack([np.zeros((0, 2)), *rows])
+    if len(ranges) != len(names) or not (ranges[:, 0] <= ranges[:, 1]).all():
         raise SettingsError("each of parameters= is between two values, the lesser first")
     return names, ranges
 
