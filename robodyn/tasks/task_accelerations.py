@@ -227,11 +227,14 @@ class TaskAccelerations:
         return own, most[own]
 
     def _each_effort(self) -> Iterator[float]:
-        """Limit of each motor force: the effort limit of the joint, or of the motor if less."""
+        """Limit of each motor force: the effort limit of the joint, or of the motor if less.
+
+        A limit of zero counts as not given.
+        """
         motors: Any = dict(self._model.motors)
         for name in self._model.actuated_joints:
             joint, motor = self._model.joints[name], motors.get(name)
-            most = FAR if joint.limits is None else min(joint.limits.effort, FAR)
-            if motor is not None and motor.gear_ratio:
+            most = FAR if joint.limits is None else min(joint.limits.effort or FAR, FAR)
+            if motor is not None and motor.gear_ratio and motor.torque_limit:
                 most = min(most, abs(motor.gear_ratio) * motor.torque_limit)
             yield from [most] * joint.kind.nv

@@ -15,6 +15,7 @@ from robodyn.description.contact import Contact
 from robodyn.errors import PlanError, SettingsError, ShapeError, UnknownNameError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
+from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.studies.plans.point import Constraint
 from robodyn.tolerances import AT_LIMIT
@@ -112,7 +113,7 @@ def _end(robot: Robot, what: str, given: Any) -> End:
             f"{what} is beyond limits of position in q{np.flatnonzero(beyond).tolist()}, which "
             "the motion keeps"
         )
-    fast = np.abs(v) > robot.velocity_limits * (1.0 + AT_LIMIT)
+    fast = np.abs(v) > speed_bounds(robot) * (1.0 + AT_LIMIT)
     if fast.any():
         raise SettingsError(
             f"{what} is beyond limits of velocity in v{np.flatnonzero(fast).tolist()}, which the "
@@ -191,7 +192,7 @@ def refuse_too_short(asked: Asked) -> None:
     if goal is None or not robot.joints.coordinates_add:
         return
     way = np.nan_to_num(np.abs(goal[0] - asked.start[0]))
-    needed = way / robot.velocity_limits
+    needed = way / speed_bounds(robot)
     longest, k = sum(high for _, high in asked.durations), int(needed.argmax())
     if needed[k] > longest * (1.0 + AT_LIMIT):
         raise PlanError(

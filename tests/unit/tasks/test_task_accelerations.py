@@ -194,3 +194,15 @@ def test_levels_and_wrong_numbers_are_refused():
         robot.acceleration_for([[task], [task]], q, v)
     with pytest.raises(rd.SettingsError, match="stiffness is -1"):
         robot.acceleration_for(task, q, v, stiffness=-1.0)
+
+
+def test_limits_of_zero_count_as_not_given():
+    limits = rd.Limits(lower=-1.0, upper=1.0, velocity=0.0, effort=0.0)
+    links = rd.Link("rail"), rd.Link("cart", rd.Inertia(2.0))
+    joint = rd.Joint("slide", "prismatic", "rail", "cart", axis=(1, 0, 0), limits=limits)
+    motors = {"slide": rd.Actuator(5.0, torque_limit=0.0)}
+    robot = rd.load(rd.Mechanism("cart", links, (joint,)), actuators=motors)
+    task = rd.Task([0.2], quantity="posture")
+    assert robot.velocity_for(task, [0.1], dt=0.05) == pytest.approx([2.0], rel=1e-4)
+    found = robot.acceleration_for(task, [0.1], [0.0], stiffness=30.0)
+    assert found.a == pytest.approx([3.0], rel=1e-4) and found.tau == pytest.approx([6.0], rel=1e-4)

@@ -343,6 +343,13 @@ def test_what_limits_of_velocity_forbid_is_told_before_the_search():
         rd.plan_motion(_slider(velocity=0.5), start=([0.0], [1.0]), goal=[1.0], duration=9.0)
 
 
+def test_a_limit_of_velocity_of_zero_counts_as_not_given():
+    asked = {"goal": [1.0], "duration": 1.5, "nodes": 7}
+    free = rd.plan_motion(_slider(), start=[0.0], **asked)
+    found = rd.plan_motion(_slider(velocity=0.0), start=([0.0], [0.0]), **asked)
+    assert found.cost == pytest.approx(free.cost)
+
+
 def test_forces_in_joints_are_not_known_in_minimal_coordinates():
     robot = rd.load("four_bar", coordinates="minimal")
     with pytest.raises(rd.SettingsError, match="coordinates='tree'"):
