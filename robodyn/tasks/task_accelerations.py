@@ -16,15 +16,14 @@ motors and the wrench cones of contacts [Del Prete, Mansard 2016].
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number, truth
 from robodyn.closed_loops.dynamics.postures import Postures
 from robodyn.codegen import Function, Memo
@@ -160,12 +159,12 @@ class TaskAccelerations:
         H.flat[:: len(H) + 1] += np.repeat([WEIGHT_OF_MOTION, WEIGHT_OF_FORCES], [n, len(H) - n])
         f = WEIGHT_OF_FORCES * (f0 @ F)
         f[:n] -= (made.root_weights * (rates - J @ a0)) @ W
-        own, most = self._efforts if limits else (np.zeros(0, np.intp), np.zeros(0))
-        C, count = self._cones, len(E) + len(own)
+        B, most = self._efforts if limits else (np.zeros((0, len(F))), np.zeros(0))
+        C, count = self._cones, len(E) + len(B)
         sums = np.zeros((count + len(C), len(H)))
-        sums[: len(E)], sums[len(E) : count], sums[count:, n : n + C.shape[1]] = E, F[own], C
-        upper = np.concatenate([e, most - f0[own], np.zeros(len(C))])
-        lower = np.concatenate([e, -most - f0[own], np.full(len(C), -FAR)])
+        sums[: len(E)], sums[len(E) : count], sums[count:, n : n + C.shape[1]] = E, B @ F, C
+        upper = np.concatenate([e, most - B @ f0, np.zeros(len(C))])
+        lower = np.concatenate([e, -most - B @ f0, np.full(len(C), -FAR)])
         x = least(H, f, sums, lower, upper)
         if x is None:
             raise ActuationError(
@@ -222,18 +221,37 @@ class TaskAccelerations:
         return cones_of(contacts, sum(len(CARRIED[x.kind]) for x in contacts.values()))
 
     @cached_property
-    def _efforts(self) -> tuple[Array, FloatArray]:
-        """Indices of motor forces that have limits, and these."""
-        most = np.array([*self._each_effort()])
-        own = np.flatnonzero(most < FAR)
-        return own, most[own]
+    def _efforts(self) -> tuple[FloatArray, FloatArray]:
+        """Rows whose products with motor forces have limits, and these.
 
-    def _each_effort(self) -> Iterator[float]:
-        """Limit of each motor force: the effort limit of the joint, or of the motor if less."""
-        motors: Any = dict(self._model.motors)
-        for name in self._model.actuated_joints:
-            joint, motor = self._model.joints[name], motors.get(name)
-            most = FAR if joint.limits is None else min(joint.limits.effort, FAR)
-            if motor is not None and motor.gear_ratio:
-                most = min(most, abs(motor.gear_ratio) * motor.torque_limit)
-            yield from [most] * joint.kind.nv
+        They are forces of joints, and torques of motors that a transmission couples. A limit of
+        zero counts as not given.
+        """
+        gearing, model = self._model.gearing, self._model
+        count = len(gearing.ratios)
+        motors = _given(np.abs(gearing.ratios)) * _given(gearing.torque_limits)
+        rows, tops = [np.eye(count)], [motors]
+        for x in gearing.coupled:
+            top = _given(x.torque_limits)
+            motors[x.speeds] = np.inf
+            if len(x.speeds) == 1:
+                factors = np.abs(x.matrix[:, 0])
+                motors[x.speeds] = factors @ np.where(factors > 0.0, top, 0.0)
+            elif np.isfinite(top).any():
+                gearing.refuse_partial()
+                assert x.inverse is not None
+                rows.append(np.zeros((len(top), count)))
+                rows[-1][:, x.speeds] = x.inverse.T
+                tops.append(top)
+        places: list[int] = []
+        for name in model.actuated_joints:
+            own, limits = gearing.places[name], model.joints[name].limits
+            places += range(count)[own]
+            motors[own] = np.minimum(motors[own], (limits and limits.effort) or np.inf)
+        most = np.concatenate(tops)
+        limited = most < FAR
+        return np.concatenate(rows)[limited][:, places], most[limited]
+
+
+def _given(limits: FloatArray) -> FloatArray:
+    return np.where(limits > 0.0, limits, np.inf)

@@ -199,11 +199,16 @@ class TaskVelocities:
 
     # -- limits and motions -----------------------------------------------------------------------
 
+    @cached_property
+    def _fastest(self) -> FloatArray:
+        """Limits of speeds, shape (nv,); a limit of zero counts as not given."""
+        return np.where(self._model.velocity > 0.0, self._model.velocity, FAR)
+
     def _limits_that_are(self, positions: bool, speeds: bool) -> FloatArray:
         """Limits of positions and of speeds that are kept, as `TaskLevel.qp` takes them."""
         model, none = self._model, np.full(self._model.bodies.nq, FAR)
         found = [model.lower, model.upper] if positions else [-none, none]
-        found.append(model.velocity if speeds else np.full(model.bodies.nv, FAR))
+        found.append(self._fastest if speeds else np.full(model.bodies.nv, FAR))
         return np.concatenate(found).clip(-FAR, FAR)
 
     def _bounds_of(
@@ -215,7 +220,7 @@ class TaskVelocities:
         """
         model = self._model
         limited = (model.lower > -FAR) | (model.upper < FAR)
-        found = {*still, *(np.flatnonzero(model.velocity < FAR) if speeds else ())}
+        found = {*still, *(np.flatnonzero(self._fastest < FAR) if speeds else ())}
         for block in model.blocks:
             if positions and block.kind.coordinates.flat:
                 found |= {block.v.start + k for k in np.flatnonzero(limited[block.q])}

@@ -22,7 +22,7 @@ from robodyn.equations.loops.frame_constraint import FrameConstraint, TracedFram
 from robodyn.equations.loops.rolling import Rolling
 from robodyn.equations.quantities.wrenches import GROUND
 from robodyn.equations.sensors.sensor import Sensor
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.force_elements.common.link_element import WORLD
 from robodyn.force_elements.force_law import ForceLaw
 from robodyn.force_elements.inverse_square import InverseSquareGravity
@@ -237,6 +237,10 @@ def with_contacts(mechanism: Mechanism, contacts: Mapping[str, Contact]) -> Mech
     )
     for link, contact in contacts.items():
         expect(f"contacts[{link!r}]", contact, Contact, "contacts")
+        if link in (contact.on, contact.on[0]):
+            raise SettingsError(
+                f"contacts[{link!r}] is on {link!r} itself: name another link in on="
+            )
         name = link + SUFFIX
         at = (0.0, 0.0, 0.0) if contact.at is None else contact.at
         mechanism = with_frames(mechanism, {name: (link, at)})

@@ -16,6 +16,7 @@ from robodyn.description.contact import Contact
 from robodyn.errors import PlanError, SettingsError, ShapeError, UnknownNameError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
+from robodyn.simulation.limits.bounds import speed_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.studies.plans.point import Constraint
 from robodyn.tolerances import AT_LIMIT
@@ -117,7 +118,7 @@ def _end(robot: Robot, what: str, given: Any, moving: bool = False) -> End:
             f"{what} is beyond limits of position in q{np.flatnonzero(beyond).tolist()}, which "
             "the motion keeps"
         )
-    fast = np.abs(v) > robot.velocity_limits * (1.0 + AT_LIMIT)
+    fast = np.abs(v) > speed_bounds(robot) * (1.0 + AT_LIMIT)
     if fast.any():
         raise SettingsError(
             f"{what} is beyond limits of velocity in v{np.flatnonzero(fast).tolist()}, which the "
@@ -193,14 +194,15 @@ def _parameters(
     names = tuple(x for x in robot.symbols if x in given)
     ranges, tables = [], []
     for name in names:
-        values = checked(f"parameters[{name!r}]", given[name], None).astype(float)
-        between = isinstance(given[name], tuple)
-        if values.ndim != 1 or not values.size or (between and values.size != 2):
+        flat, between = np.ndim(given[name]) == 1, isinstance(given[name], tuple)
+        size = len(given[name]) if flat else 0
+        if not size or (between and size != 2):
             raise ShapeError(
                 f"parameters[{name!r}] is {given[name]!r}, expected two values between which it "
                 "is, (low, high), or a list of all that it may have",
                 name="parameters",
             )
+        values = checked(f"parameters[{name!r}]", given[name], None).astype(float)
         if between and values[0] > values[1]:
             raise SettingsError(f"parameters[{name!r}] is between two values, the lesser first")
         ranges.append((values.min(), values.max()))
@@ -230,7 +232,7 @@ def refuse_too_short(asked: Asked) -> None:
     if goal is None or not robot.joints.coordinates_add:
         return
     way = np.nan_to_num(np.abs(goal[0] - asked.start[0]))
-    needed = way / robot.velocity_limits
+    needed = way / speed_bounds(robot)
     longest, k = sum(high for _, high in asked.durations), int(needed.argmax())
     if needed[k] > longest * (1.0 + AT_LIMIT):
         raise PlanError(

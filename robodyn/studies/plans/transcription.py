@@ -11,7 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import effort_bounds
+from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
 from robodyn.studies.plans.asked import Asked
 from robodyn.studies.plans.point import (
     Constraint,
@@ -330,9 +330,10 @@ class Transcription:
         for k, own in enumerate(self.places):
             robot, most = self.asked.robots[k], self._most_forces(k)
             most = most if with_forces else np.full(most.shape, np.inf)
+            fastest = speed_bounds(robot)
             limits = {
                 "q": (robot.lower_limits, robot.upper_limits),
-                "v": (-robot.velocity_limits, robot.velocity_limits),
+                "v": (-fastest, fastest),
                 "forces": (-most, most),
                 "parameters": (self.asked.ranges[:, 0], self.asked.ranges[:, 1]),
             }

@@ -309,6 +309,9 @@ def test_what_contradicts_is_told():
         robot.with_(contacts={"bag": rd.Contact()})
     with pytest.raises(rd.UnknownNameError, match="table"):
         robot.with_(contacts={"box": rd.Contact(on="table")})
+    for on in ("box", ("box", (0, 0, 1))):
+        with pytest.raises(rd.SettingsError, match="on 'box' itself"):
+            robot.with_(contacts={"box": rd.Contact(on=on)})
     with pytest.raises(rd.SettingsError, match="no contacts"):
         rd.load("puma560").contact_forces(np.zeros(6), np.zeros(6))
     point = robot.with_(contacts={"box": rd.Contact("point", at=(0, 0, -SIDE))})

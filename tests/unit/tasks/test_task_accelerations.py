@@ -126,7 +126,7 @@ def test_more_motors_than_are_needed_share_the_load_within_limits():
     part = robot._parts.task_accelerations
     spare = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     part._actuation_matrix = lambda q: spare
-    part._efforts = np.arange(3), np.array([0.3, 100.0, 100.0])
+    part._efforts = np.eye(3), np.array([0.3, 100.0, 100.0])
     q, rest = np.array([0.5, 0.9]), np.zeros(2)
     found = part.solve(rd.Task(q, quantity="posture"), q, rest, True, 100.0, None)
     needed = robot.inverse_dynamics(q, rest, found.a)
@@ -200,3 +200,33 @@ def test_levels_and_wrong_numbers_are_refused():
         robot.acceleration_for([[task], [task]], q, v)
     with pytest.raises(rd.SettingsError, match="stiffness is -1"):
         robot.acceleration_for(task, q, v, stiffness=-1.0)
+
+
+def test_limits_of_zero_count_as_not_given():
+    limits = rd.Limits(lower=-1.0, upper=1.0, velocity=0.0, effort=0.0)
+    links = rd.Link("rail"), rd.Link("cart", rd.Inertia(2.0))
+    joint = rd.Joint("slide", "prismatic", "rail", "cart", axis=(1, 0, 0), limits=limits)
+    motors = {"slide": rd.Actuator(5.0, torque_limit=0.0)}
+    robot = rd.load(rd.Mechanism("cart", links, (joint,)), actuators=motors)
+    task = rd.Task([0.2], quantity="posture")
+    assert robot.velocity_for(task, [0.1], dt=0.05) == pytest.approx([2.0], rel=1e-4)
+    found = robot.acceleration_for(task, [0.1], [0.0], stiffness=30.0)
+    assert found.a == pytest.approx([3.0], rel=1e-4) and found.tau == pytest.approx([6.0], rel=1e-4)
+
+
+@pytest.mark.parametrize("matrix", [((1.0, 0.0), (1.0, 1.0)), ((1.0, 1.0), (1.0, -1.0))])
+@pytest.mark.parametrize("limit", [{"torque_limit": 0.8}, {"motor": rd.Motor(0.1, 1, current=8)}])
+def test_motors_of_transmissions_keep_their_own_limits(matrix, limit):
+    """Of all accelerations that they allow, one motor at least is at its limit."""
+    drive = rd.Actuator(10.0, 1e-3, **limit)
+    robot = rd.load(
+        "double_pendulum",
+        actuators={"shoulder": drive, "elbow": drive},
+        transmissions=[rd.Transmission("belt", ("shoulder", "elbow"), matrix)],
+    )
+    q = v = np.zeros(2)
+    for target in ([1.0, -3.0], [-1.0, 3.0], [3.0, 0.5]):
+        found = robot.acceleration_for(rd.Task(target, quantity="posture"), q, v)
+        torques = robot.motor_torques(q, v, found.a)
+        assert abs(torques).max() == pytest.approx(0.8, rel=1e-5)
+        np.testing.assert_allclose(robot.forward_dynamics(q, v, found.tau), found.a, rtol=1e-8)

@@ -1,5 +1,6 @@
 """What MJCF says that is read, refused, left out with a warning, or wrong."""
 
+import dataclasses
 import os
 import sys
 import warnings
@@ -221,6 +222,12 @@ def test_dc_motors_whose_control_is_their_voltage_have_a_winding(tmp_path):
     rd.convert(robot, tmp_path / "again.xml")
     again = rd.load(tmp_path / "again.xml")
     assert dict(again.mechanism.actuators)["swing"] == actuator
+    for more in ({"torque_limit": 3.0}, {"motor": dataclasses.replace(motor, current=9.0)}):
+        limited = rd.load(
+            "double_pendulum", actuators={"elbow": dataclasses.replace(actuator, **more)}
+        )
+        lost = rd.convert(limited, tmp_path / "limited.xml").lost
+        assert any("current" in line and "(elbow)" in line for line in lost)
     for other in (
         given.format("a", 'ctrlrange="-24 24"'),
         given.format("a", 'inductance="1e-3" ctrlrange="-24 12"'),

@@ -223,11 +223,14 @@ def _unsaid(mechanism: Mechanism, sensors: Sequence[str]) -> Iterator[str]:
     idle = [x.name for x in movers if x.limits and not x.limits.effort]
     idle += [name for name, motor in mechanism.actuators if not motor.torque_limit]
     held = [x.name for x in movers if x.limits and x.limits.lower >= x.limits.upper]
+    driven = [(x, y, y.motor) for x, y in mechanism.actuators if y.command == "voltage" and y.motor]
+    hot = [x for x, y, z in driven if math.isfinite(y.torque_limit) or z.current or z.thermal]
     yield from left_out(
         (
             ("limits of effort of zero, which MuJoCo refuses,", idle),
             ("limits without a range between them, which MuJoCo refuses,", held),
             ("limits of speed", quick),
+            ("limits of torque, current and heat of motors commanded by voltage", hot),
         )
     )
     yield from left_out_everywhere(mechanism, sensors, voltages=True)

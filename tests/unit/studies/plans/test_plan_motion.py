@@ -348,6 +348,11 @@ def test_the_mesh_is_refined_to_a_tolerance():
         ({"constraints": [("x", lambda x: x.q, -0.5, 0.5)]}, rd.SettingsError, "at the goal"),
         ({"constraints": [("x", lambda x: x.q, [0, 0], 9)]}, rd.ShapeError, "a bound has 2"),
         ({"phases": [{}]}, rd.ShapeError, "one for each of 1 phases"),
+        (
+            {"constraints": [("x", lambda x: x.q, -9, 9)] * 2},
+            rd.SettingsError,
+            "two constraints .* 'x'",
+        ),
         ({"phases": []}, rd.SettingsError, "phases is empty"),
     ],
 )
@@ -357,12 +362,36 @@ def test_what_cannot_be_planned_is_refused(given, error, said):
         rd.plan_motion(_slider(), **asked)
 
 
+@pytest.mark.parametrize("between", [0.5, (0.5, 1.0, 2.0), "little"])
+def test_parameters_are_each_between_two_values(between):
+    masses = rd.symbol("m1", 1.0), rd.symbol("m2", 1.0)
+    links = [
+        rd.Link(name, rd.Inertia(m, ixx=1.0, iyy=1.0, izz=1.0))
+        for name, m in zip(("cart", "load"), masses, strict=True)
+    ]
+    joints = [
+        rd.Joint("slide", "prismatic", "ground", "cart", axis=(1, 0, 0)),
+        rd.Joint("weld", "fixed", "cart", "load"),
+    ]
+    robot = rd.load(rd.Mechanism("parts", (rd.Link("ground"), *links), joints))
+    asked = {"start": [0.0], "goal": [1.0], "duration": 1.0, "nodes": 5}
+    with pytest.raises(rd.ShapeError, match=r"parameters\['m1'\] is .* expected two values"):
+        rd.plan_motion(robot, **asked, parameters={"m1": between, "m2": between})
+
+
 def test_what_limits_of_velocity_forbid_is_told_before_the_search():
     with pytest.raises(rd.PlanError, match=r"'slide' has 1 rad or m to go, .* needs 2 s") as told:
         rd.plan_motion(_slider(velocity=0.5), start=[0.0], goal=[1.0], duration=1.5)
     assert told.value.residuals == {"duration": 0.5}
     with pytest.raises(rd.SettingsError, match="start is beyond limits of velocity"):
         rd.plan_motion(_slider(velocity=0.5), start=([0.0], [1.0]), goal=[1.0], duration=9.0)
+
+
+def test_a_limit_of_velocity_of_zero_counts_as_not_given():
+    asked = {"goal": [1.0], "duration": 1.5, "nodes": 7}
+    free = rd.plan_motion(_slider(), start=[0.0], **asked)
+    found = rd.plan_motion(_slider(velocity=0.0), start=([0.0], [0.0]), **asked)
+    assert found.cost == pytest.approx(free.cost)
 
 
 def test_forces_in_joints_are_not_known_in_minimal_coordinates():
