@@ -54,12 +54,8 @@ def transmission_problems(
                 yield coupling, f"drives {name!r}, which transmission {driven[name]!r} drives too"
             elif joint is None:
                 yield coupling, f"drives {name!r}, which is no joint of the robot"
-            elif _freedoms(joint) > 1:
+            elif (joint_kind(joint.kind).nv if isinstance(joint, Loop) else joint.nv) > 1:
                 yield coupling, f"drives {name!r}, which is {joint.kind}: one freedom is expected"
             elif name in motors and not motors[name].gear_ratio:
                 yield coupling, f"has a motor for {name!r} whose gear ratio is zero"
             driven.setdefault(name, coupling.name)
-
-
-def _freedoms(joint: Joint | Loop) -> int:
-    return joint_kind(joint.kind).nv if isinstance(joint, Loop) else joint.nv

@@ -102,7 +102,12 @@ def with_exact_turns(mechanism: Mechanism) -> tuple[Mechanism, tuple[ExactTurn, 
     new: dict[str, Any] = {}
     for mover in on_loops(mechanism):
         new[mover.name] = exact = _with_exact(mover)
-        changed += _differences(mover, exact)
+        # angles and axes that are other ones now
+        pairs: list[tuple[float | Vector, float | Vector]] = []
+        for before, after in zip(poses_of(mover), poses_of(exact), strict=True):
+            pairs += zip(before.rpy, after.rpy, strict=True)
+        pairs += [(mover.axis, exact.axis), (mover.axis2, exact.axis2)]
+        changed += [ExactTurn(mover, x, y) for x, y in pairs if x != y]
     if not changed:
         return mechanism, ()
     return dataclasses.replace(
@@ -124,15 +129,6 @@ def _with_exact(mover: Joint | Loop) -> Joint | Loop:
         for name in axes
     }
     return dataclasses.replace(mover, **new)
-
-
-def _differences(mover: Joint | Loop, exact: Joint | Loop) -> list[ExactTurn]:
-    """Angles and axes that are other ones now."""
-    pairs: list[tuple[float | Vector, float | Vector]] = []
-    for before, after in zip(poses_of(mover), poses_of(exact), strict=True):
-        pairs += zip(before.rpy, after.rpy, strict=True)
-    pairs += [(mover.axis, exact.axis), (mover.axis2, exact.axis2)]
-    return [ExactTurn(mover, x, y) for x, y in pairs if x != y]
 
 
 # -- the graph ------------------------------------------------------------------------------------

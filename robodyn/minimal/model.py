@@ -35,7 +35,10 @@ def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
         unknown.
     """
     setup = tree_form.setup
-    _check_names(tree_form, settings)
+    known = [cut.name for cut in tree_form.tree.cuts]
+    for name, _ in settings.branches:
+        if name not in known:
+            raise UnknownNameError("loop", name, known, repr(tree_form.mechanism.name))
     cuts = setup.closures[: len(tree_form.tree.cuts)]
     loops, reasons = _recognised(setup.model, cuts)
     if reasons:
@@ -174,13 +177,6 @@ def _unsolvable(tree_form: Model, reasons: Mapping[str, str]) -> TopologyError:
         file=tree_form.mechanism.file,
         element=f"robot {tree_form.mechanism.name!r}",
     )
-
-
-def _check_names(tree_form: Model, settings: Settings) -> None:
-    known = [cut.name for cut in tree_form.tree.cuts]
-    for name, _ in settings.branches:
-        if name not in known:
-            raise UnknownNameError("loop", name, known, repr(tree_form.mechanism.name))
 
 
 def _recognised(

@@ -117,7 +117,9 @@ def _in_plane(
         for chain in model.chains(closure.predecessor, closure.successor)
     ]
     for body in (*paths[0], *paths[1]):
-        _check_kind(body)
+        kind = body.joint.kind
+        if len(kind.turning) != 1 and body.joint.map is None:
+            raise NotPlanar(f"joint {body.description.name!r} is {kind}")
     walks = [_walk(path) for path in paths]
     plane = _plane(paths, walks)
     ends = [
@@ -135,12 +137,6 @@ def _in_plane(
 def _is_hinge(closure: Closure) -> bool:
     """Whether a closure has one axis, which must be the normal of the plane."""
     return closure.kind.axial and closure.kind.free_turn
-
-
-def _check_kind(body: Body) -> None:
-    kind = body.joint.kind
-    if len(kind.turning) != 1 and body.joint.map is None:
-        raise NotPlanar(f"joint {body.description.name!r} is {kind}")
 
 
 def _at_zero(joint: JointGeometry) -> FloatArray:

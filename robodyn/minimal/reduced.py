@@ -54,9 +54,7 @@ class ReducedRobot:
         self._own = [k for name in names for k in speed_indices(model, name)]
         self._others = [k for k in range(robot.nv) if k not in self._own]
         self.nu = len(self._own)
-        self._check_number(_independent(robot, model))
-
-    def _check_number(self, known: tuple[str, ...]) -> None:
+        known = _independent(robot, model)
         if self.nu != self.robot.dof or len({*self._own}) != self.nu:
             raise SingularError(
                 f"{self.nu} speeds are named ({', '.join(self.independent_joints)}), but "

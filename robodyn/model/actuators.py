@@ -36,7 +36,12 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
             and joint.nv
             and (motor.viscous or motor.coulomb or motor.rotor_inertia)
         ):
-            _check_single(mechanism, joint)
+            if (joint.nq, joint.nv) != (1, 1):
+                raise ActuationError(
+                    f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a "
+                    "rotor or friction drives a joint with one degree of freedom",
+                    direction=joint.name,
+                )
             joint = dataclasses.replace(
                 joint,
                 damping=joint.damping + motor.gear_ratio**2 * motor.viscous,
@@ -228,12 +233,3 @@ def torques_of_coupled(
     matrix = np.array([[dict(ratios[name]).get(x, 0.0) for x in names] for name in names])
     row = np.linalg.inv(matrix)[:, names.index(motor)]
     return [(name, float(x)) for name, x in zip(names, row, strict=True) if x]
-
-
-def _check_single(mechanism: Mechanism, joint: Joint) -> None:
-    if (joint.nq, joint.nv) != (1, 1):
-        raise ActuationError(
-            f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a rotor or "
-            "friction drives a joint with one degree of freedom",
-            direction=joint.name,
-        )

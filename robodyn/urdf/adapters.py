@@ -39,7 +39,14 @@ def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
     joints = tuple(_with_name_in_errors(_joint, joint, "joint") for joint in robot.joints)
     name = str(getattr(robot, "name", None) or "robot")
     mechanism = Mechanism(name, links, joints, actuators=_actuators(robot, joints))
-    return mechanism, [*_invented_inertias(links), *_couplings_left_out(robot)]
+    invented = Inertia(1.0, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    names = [link.name for link in links if link.inertia == invented]
+    message = (
+        f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give this "
+        "to links whose file says nothing; load the file itself, where they are massless"
+    )
+    warned = [UrdfWarning(message)] if names else []
+    return mechanism, [*warned, *_couplings_left_out(robot)]
 
 
 def _with_name_in_errors(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
@@ -58,16 +65,6 @@ def _link(link: Any) -> Link:
     moments = (J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])
     mass = 0.0 if inertial.mass is None else float(inertial.mass)
     return Link(str(link.name), Inertia(mass, _pose(inertial.origin), *map(float, moments)))
-
-
-def _invented_inertias(links: tuple[Link, ...]) -> list[UrdfWarning]:
-    invented = Inertia(1.0, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
-    names = [link.name for link in links if link.inertia == invented]
-    message = (
-        f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give this "
-        "to links whose file says nothing; load the file itself, where they are massless"
-    )
-    return [UrdfWarning(message)] if names else []
 
 
 def _pose(matrix: Any) -> Pose:

@@ -11,7 +11,6 @@ from robodyn.description.joint import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.force_elements import LINK_ELEMENTS, fields_of
 from robodyn.force_elements.common.link_element import WORLD, DescribedElement
-from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.common.joint_values import (
@@ -228,7 +227,11 @@ def _read_inertia(reader: Reader, element: Element) -> Inertia | None:
 
 def _read_joint(reader: Reader, element: Element) -> Joint | None:
     name = reader.name(element)
-    kind = _read_kind(reader, element)
+    word = reader.name(element, "type")
+    if word is not None and word not in TREE_WORDS:
+        hint = UnknownNameError("joint type", word, TREE_WORDS)
+        reader.problem(element, hint, lost=True)
+    kind = TREE_WORDS.get(word or "")
     ends = []
     for tag in ("parent", "child"):
         end = reader.only(element, tag)
@@ -258,14 +261,6 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         **dataclasses.asdict(dynamics),
     )
     return with_constants(joint, read_constants(reader, element, kind, "joint"))
-
-
-def _read_kind(reader: Reader, element: Element) -> JointKind | None:
-    word = reader.name(element, "type")
-    if word is not None and word not in TREE_WORDS:
-        hint = UnknownNameError("joint type", word, TREE_WORDS)
-        reader.problem(element, hint, lost=True)
-    return TREE_WORDS.get(word or "")
 
 
 def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:

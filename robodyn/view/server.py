@@ -73,16 +73,13 @@ class Guard:
         port.
         """
         if not self.token:
-            return asked if self._names_this_machine(host) else None
+            name = _hostname(host)
+            return asked if (name in ("localhost", self._host) or _is_loopback(name)) else None
         plain, question, rest = asked.partition("?")
         first, _, others = plain.removeprefix("/").partition("/")
         if not hmac.compare_digest(first.encode(), self.token.encode()):
             return None
         return f"/{others}{question}{rest}"
-
-    def _names_this_machine(self, host: str) -> bool:
-        name = _hostname(host)
-        return name in ("localhost", self._host) or _is_loopback(name)
 
 
 def guarded_server(guard: Guard, make: Callable[[], Any]) -> Any:

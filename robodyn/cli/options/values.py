@@ -36,7 +36,8 @@ def add(
     there is goes to argparse.
     """
     if read is None and "choices" in more:
-        read = _one_of(more["choices"])
+        known = more["choices"]
+        read = _reader(lambda text: _checked(text, text in known), f"one of {', '.join(known)}")
     more |= {} if read is None else {"type": partial(read, option)}
     more |= {"action": "append", "default": []} if many else {}
     action = group.add_argument(option, help=help, **more)
@@ -80,10 +81,6 @@ def whole(least: int) -> Reader[int]:
     """An integer with a lower bound."""
     expected = f"a whole number >= {least}"
     return _reader(lambda text: _checked(int(text), int(text) >= least), expected)
-
-
-def _one_of(known: Sequence[str]) -> Reader[str]:
-    return _reader(lambda text: _checked(text, text in known), f"one of {', '.join(known)}")
 
 
 def _floats(text: str, counts: Sequence[int]) -> tuple[float, ...]:

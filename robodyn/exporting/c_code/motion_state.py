@@ -68,11 +68,14 @@ def _begin(own: Step, names: CNames) -> list[str]:
         lines += checks([("q", robot.nq), ("v", robot.nv)], 0, 0.0, names)
     else:
         rows = own.close.outputs[-1].size
+        # how far loops are open: what closing them ends with
+        last = own.close.statements[-1]
+        assert isinstance(last, Call)
         lines += [
             f"{dtype} q_closed[{robot.nq}];",
             f"{dtype} v_closed[{robot.nv}];",
             f"{dtype} residual[{rows}];",
-            called(names, _residual(own.close), {"t": zero}),
+            called(names, last.routine, {"t": zero}),
             *checks([("q", robot.nq), ("v", robot.nv)], rows, LOOP_OPEN, names),
             _passed("close_loops", own.close, {"t": zero}),
             *checks(
@@ -126,13 +129,6 @@ def first_or_later(calls: Sequence[str], steps: str, same: bool) -> Iterator[str
         yield calls[0]
     else:
         yield from (f"if ({steps} == 0) {{", f"    {calls[0]}", "} else {", f"    {calls[1]}", "}")
-
-
-def _residual(close: Procedure) -> Routine:
-    """How far loops are open: what closing them ends with."""
-    last = close.statements[-1]
-    assert isinstance(last, Call)
-    return last.routine
 
 
 def _passed(name: str, procedure: Procedure, known: Mapping[str, str]) -> str:

@@ -61,7 +61,14 @@ def with_couplings_added(mechanism: Mechanism, couplings: Iterable[AnyCoupling])
             linear.append(coupling)
         else:
             _check_joints(mechanism, coupling)
-            traced.append(coupling.traced(_ranges(mechanism, coupling.independent)))
+            # it is tried within limits, not farther than one radian or metre away
+            limits = {mover.name: mover.limits or Limits() for mover in mechanism.movers}
+            found = []
+            for name in coupling.independent:
+                lower, upper = limits[name].lower, limits[name].upper
+                nearest = min(max(0.0, lower), upper)
+                found.append((max(lower, nearest - 1.0), min(upper, nearest + 1.0)))
+            traced.append(coupling.traced(found))
     mechanism = dataclasses.replace(
         mechanism,
         couplings=(*mechanism.couplings, *linear),
@@ -71,17 +78,6 @@ def with_couplings_added(mechanism: Mechanism, couplings: Iterable[AnyCoupling])
         for error in unknown_links(mechanism):
             raise error
     return in_order(mechanism)
-
-
-def _ranges(mechanism: Mechanism, names: Iterable[str]) -> list[tuple[float, float]]:
-    """Where joints may be: within their limits, and not farther than one radian or metre away."""
-    limits = {mover.name: mover.limits or Limits() for mover in mechanism.movers}
-    found = []
-    for name in names:
-        lower, upper = limits[name].lower, limits[name].upper
-        nearest = min(max(0.0, lower), upper)
-        found.append((max(lower, nearest - 1.0), min(upper, nearest + 1.0)))
-    return found
 
 
 def _check_joints(mechanism: Mechanism, given: Follower | ExplicitLoop) -> None:

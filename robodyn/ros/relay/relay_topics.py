@@ -172,7 +172,14 @@ class RelayOutputs:
             self._tf.write(self._poses.at(state.stamp, found.poses))
         self._look_who_listens()
         if self._heard:
-            self._publish_multi(found)
+            robot, stamp = self.relay.robot, found.state.stamp
+            v = np.zeros(robot.nv) if found.v is None else found.v
+            places, twists = zip(
+                *(multi_joint(robot, name, found.q, v) for name in self._multi), strict=True
+            )
+            poses = [np.append(x.translation, x.rotation) for x in places]
+            known: Iterable[Any] = () if found.v is None else twists
+            self._wide.write(self._made.multi_dof_joint_state(stamp, self._multi, poses, known))
         if len(state.effort) and self._wanted:
             try:
                 self._publish_wrenches(found)
@@ -187,16 +194,6 @@ class RelayOutputs:
         self._look_again = now + LOOK
         self._heard = bool(self._multi and self._wide.matched)
         self._wanted = [name for name, writer in self._wrenches.items() if writer.matched]
-
-    def _publish_multi(self, found: RelayedState) -> None:
-        robot, stamp = self.relay.robot, found.state.stamp
-        v = np.zeros(robot.nv) if found.v is None else found.v
-        places, twists = zip(
-            *(multi_joint(robot, name, found.q, v) for name in self._multi), strict=True
-        )
-        poses = [np.append(x.translation, x.rotation) for x in places]
-        known: Iterable[Any] = () if found.v is None else twists
-        self._wide.write(self._made.multi_dof_joint_state(stamp, self._multi, poses, known))
 
     def _publish_wrenches(self, found: RelayedState) -> None:
         wrenches = found.wrenches(self._asked)  # all of them, for which code is there

@@ -80,7 +80,14 @@ def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
             _check_hidden(reader, element, child, rule)
             continue
         if name in ONLY_OF_KIND and not inner.children and not inner.text:  # in URDF
-            _check_kind(reader, element, child, name, tag)
+            # an element that joints of another kind have
+            kinds = ONLY_OF_KIND[name]
+            kind = element.get("type")
+            if kind is not None and kind not in kinds:
+                reader.left_out(
+                    child,
+                    f"<{name}> is not read in a {tag} of type {kind!r}, only of type {kinds[0]!r}",
+                )
         _check(reader, child, name, inner)
 
 
@@ -139,16 +146,6 @@ def _check_text(reader: Reader, element: Element, rule: Rule, text: str) -> None
         reader.left_out(element, f"{problem}: its values are attributes")
     else:
         reader.warn(element, problem)
-
-
-def _check_kind(reader: Reader, element: Element, child: Element, name: str, tag: str) -> None:
-    """An element that joints of another kind have."""
-    kinds = ONLY_OF_KIND[name]
-    kind = element.get("type")
-    if kind is not None and kind not in kinds:
-        reader.left_out(
-            child, f"<{name}> is not read in a {tag} of type {kind!r}, only of type {kinds[0]!r}"
-        )
 
 
 def _unknown_attribute(

@@ -114,7 +114,9 @@ class RelatedJoints:
                 del self._laws[follows]
                 if isinstance(law, Linear):
                     own = dict(zip(masters, law.coefficients, strict=True))
-                    reasons.append(self.sum({follows: 1.0} | _negative(own), law.offset))
+                    reasons.append(
+                        self.sum({follows: 1.0} | {name: -c for name, c in own.items()}, law.offset)
+                    )
                 else:
                     reasons.append(self.hold(follows, float(law(position))))
         return next((reason for reason in reasons if reason), None)
@@ -137,10 +139,6 @@ class RelatedJoints:
         mimic = self._joints[name].mimic
         masters = (mimic.joint,) if mimic is not None else self._laws[name][0]
         return any(self._leads_to(master, target) for master in masters)
-
-
-def _negative(factors: Mapping[str, float]) -> dict[str, float]:
-    return {name: -c for name, c in factors.items()}
 
 
 IN_SPACE = "tendons in space whose length is held have no counterpart"

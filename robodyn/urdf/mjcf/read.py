@@ -179,7 +179,10 @@ def body_forces(compiled: CompiledModel) -> Iterator[DescribedElement]:
         if held > 0.0:
             yield WeightCompensation(name, center, held, f"gravcomp of {name}")
         if viscosity and mass and body not in shaped:
-            diameter = _diameter(mass, np.array(model.body_inertia[body]))
+            # of the sphere that MuJoCo takes: the mean edge of the box with the body's inertia [m]
+            moments = np.array(model.body_inertia[body])
+            squares = 6.0 / mass * (moments.sum() - 2.0 * moments)
+            diameter = float(np.sqrt(np.maximum(squares, 0.0)).mean())
             yield StokesDrag(name, center, diameter, viscosity, f"viscosity on {name}")
 
 
@@ -203,12 +206,6 @@ def _of_shape(model: Any) -> set[int]:
     """Bodies on which the medium acts by the shapes of their geoms."""
     by_shape = np.asarray(model.geom_fluid)[:, :1].ravel() > 0.0
     return {int(body) for body in np.asarray(model.geom_bodyid)[by_shape]}
-
-
-def _diameter(mass: float, moments: Any) -> float:
-    """Of the sphere that MuJoCo takes: the mean edge of the box with the body's inertia [m]."""
-    squares = 6.0 / mass * (moments.sum() - 2.0 * moments)
-    return float(np.sqrt(np.maximum(squares, 0.0)).mean())
 
 
 class Motors:

@@ -167,13 +167,6 @@ class _Joints:
         for key, value in mover.constants.items():
             if key == helical.PITCH.name:
                 _text(joint, "screw_thread_pitch", math.tau * value)
-        self._add_axes(joint, mover, drawn)
-        motor = self._actuators.get(mover.name)
-        if motor is not None:
-            _text(joint, f"{{{DRAKE}}}gear_ratio", motor.gear_ratio)
-            _text(joint, f"{{{DRAKE}}}rotor_inertia", motor.rotor_inertia)
-
-    def _add_axes(self, joint: Any, mover: Joint | Loop, drawn: FloatArray) -> None:
         kind = joint_kind(mover.kind)
         axes = [np.array(getattr(mover, name), float) for name in kind.axes]
         if len(axes) == 2:  # the first is turned by what the second joint turns
@@ -182,6 +175,10 @@ class _Joints:
             element = _add(joint, tag)
             _text(element, "xyz", axis)
             self._add_values(element, mover, float(drawn[0]), kind.nv == 1)
+        motor = self._actuators.get(mover.name)
+        if motor is not None:
+            _text(joint, f"{{{DRAKE}}}gear_ratio", motor.gear_ratio)
+            _text(joint, f"{{{DRAKE}}}rotor_inertia", motor.rotor_inertia)
 
     def _add_values(self, axis: Any, mover: Joint | Loop, at: float, single: bool) -> None:
         motor = self._actuators.get(mover.name, Actuator())
