@@ -204,7 +204,6 @@ def test_misfits_that_are_stiff_are_told(number):
 
 
 SILENT = [68, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 18, 140, 222, 263))]
-WITHOUT_REMEDY = [73, *(pytest.param(k, marks=pytest.mark.slow) for k in (91, 259, 272, 381, 438))]
 
 
 @pytest.mark.parametrize("number", SILENT)
@@ -214,7 +213,8 @@ def test_a_tilted_hinge_of_a_sarrus_linkage_is_told(number):
     assert verdict(made).fate == "misfit told", made.what
 
 
-@pytest.mark.parametrize("number", WITHOUT_REMEDY)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [73, 91, 259, 272, 381, 438])
 def test_the_remedy_for_a_tilted_hinge_of_a_sarrus_linkage(number):
     """It does not close; with some tolerances it would, and could not move."""
     made = case(number, 779, **MISFIT | {"name": "sarrus"})
@@ -244,6 +244,7 @@ def test_misfits_that_move_far_from_where_they_are_drawn(number, seed):
     assert verdict(made).fate == "misfit refused, the remedy works", made.what
 
 
+@pytest.mark.slow
 def test_a_misfit_of_some_hundredths_has_a_remedy_that_works():
     right(60173, **MISFIT)
 
@@ -258,6 +259,7 @@ def test_the_remedy_for_a_tilted_guide_lets_it_move(number):
     assert "->" not in found.told
 
 
+@pytest.mark.slow
 def test_a_frame_that_closes_its_loop_is_named_where_others_are_open_too():
     """It is moved to where it closes with the others closed; then nothing is open."""
     made, found = judged(300154, **MISFIT, count=13)

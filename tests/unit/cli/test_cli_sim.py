@@ -265,6 +265,7 @@ def test_stops_and_ground(sim):
     assert lowest[0] < -1.75 < -1.72 < lowest[1]
 
 
+@pytest.mark.slow
 def test_files(double, sim, tmp_path):
     files = ["--csv", "a.csv", "--npz", "b.npz", "--plot", "c.svg", "--bag", "d.mcap", "--to", "e"]
     status, out, _ = sim("double_pendulum", *files, "--duration", "0.1")

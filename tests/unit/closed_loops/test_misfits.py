@@ -117,7 +117,8 @@ def test_the_remedy_for_a_tilted_hinge_lets_it_move(tilt, beside):
     assert again.dof == 1 + len(others)
 
 
-@pytest.mark.parametrize("tilt", [0.01, pytest.param(0.05, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("tilt", [0.01, 0.05])
 def test_a_cube_of_bricard_with_a_tilted_hinge_has_a_remedy(tilt):
     """The first step leaves squares of displacements, which finer ones close."""
     mechanism = rd.load("bricard").mechanism

@@ -113,7 +113,7 @@ def test_one_bad_start_of_many_is_found():
     np.testing.assert_array_equal(np.isnan(found["total_effort"][0]), [False, True, False])
 
 
-def test_it_says_what_it_found(compared, tmp_path):
+def test_it_says_what_it_found(compared):
     text = str(compared)
     lines = text.splitlines()
     assert lines[0].split() == ["pd", "plain", "model", "mad"]
@@ -123,6 +123,10 @@ def test_it_says_what_it_found(compared, tmp_path):
     row = next(line for line in lines if line.startswith("largest error"))
     assert f"{worst.max():.3g} {compared.motors[k]}" in row
     assert repr(compared).startswith("<Comparison of 4 controllers of 'puma560' from 3 starts")
+
+
+@pytest.mark.slow
+def test_its_picture_and_its_table(compared, tmp_path):
     compared.plot(tmp_path / "found.png")
     assert (tmp_path / "found.png").stat().st_size > 10_000
     assert len(compared.to_pandas()) == 12

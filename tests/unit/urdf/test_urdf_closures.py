@@ -37,6 +37,25 @@ def read(closure):
     return mechanism
 
 
+ENDS = '<predecessor link="coupler"/><successor link="rocker"/>'
+X_COUPLER = Pose((0, 1, 0), (0, 0, 0.5)).matrix  # by hand, in the base
+X_ROCKER = Pose((2, 0, 0)).matrix
+
+
+def gazebo(kind, inside, child="rocker"):
+    return (
+        f'<gazebo><joint name="x" type="{kind}"><parent>coupler</parent><child>{child}</child>'
+        f"{inside}</joint></gazebo>"
+    )
+
+
+def constraint(kind, inside):
+    return (
+        f'<constraint name="x" type="{kind}"><parent link="coupler"/><child link="rocker"/>'
+        f"{inside}</constraint>"
+    )
+
+
 def test_a_joint_whose_child_has_a_parent_stays_a_joint():
     mechanism = read(revolute("d", "coupler", "rocker", "2 0 0"))
     assert [joint.name for joint in mechanism.joints] == ["a", "b", "c", "d"]
@@ -51,16 +70,8 @@ def test_loop_of_urdf_plus():
              <axis xyz="0 0 2"/>
            </loop>"""
     ).loops
-    expected = Loop(
-        "pin",
-        "revolute",
-        "coupler",
-        "rocker",
-        Pose((2, 0, 0), (0, 0.1, 0)),
-        Pose((0, 1, 0)),
-        (0, 0, 1),
-    )
-    assert loop == expected
+    turned, moved = Pose((2, 0, 0), (0, 0.1, 0)), Pose((0, 1, 0))
+    assert loop == Loop("pin", "revolute", "coupler", "rocker", turned, moved, (0, 0, 1))
 
 
 @pytest.mark.parametrize(
@@ -68,19 +79,15 @@ def test_loop_of_urdf_plus():
     ["revolute", "continuous", "prismatic", "planar", "fixed", "spherical", "cylindrical"],
 )
 def test_loops_of_every_kind(kind):
-    (loop,) = read(
-        f'<loop name="x" type="{kind}"><predecessor link="coupler"/><successor link="rocker"/>'
-        "</loop>"
-    ).loops
+    (loop,) = read(f'<loop name="x" type="{kind}">{ENDS}</loop>').loops
     assert loop.kind == kind
 
 
 def test_loops_with_more_to_say():
-    ends = '<predecessor link="coupler"/><successor link="rocker"/>'
     mechanism = read(
-        f'<loop name="u" type="universal">{ends}<axis2 xyz="0 0 2"/></loop>'
-        f'<loop name="h" type="screw">{ends}<pitch value="0.1"/></loop>'
-        f'<loop name="d" type="distance">{ends}<distance value="3"/></loop>'
+        f'<loop name="u" type="universal">{ENDS}<axis2 xyz="0 0 2"/></loop>'
+        f'<loop name="h" type="screw">{ENDS}<pitch value="0.1"/></loop>'
+        f'<loop name="d" type="distance">{ENDS}<distance value="3"/></loop>'
     )
     assert mechanism.loops[0].axis2 == (0, 0, 1)
     assert (mechanism.loops[1].kind, mechanism.loops[1].pitch) == ("helical", 0.1)
@@ -103,9 +110,10 @@ def test_coupling_of_urdf_plus():
 @pytest.mark.parametrize(
     "text",
     [
-        '<constraint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
-        '<parent_origin xyz="2 0 0"/><child_origin xyz="0 1 0"/><parent_axis xyz="0 1 0"/>'
-        "</constraint>",
+        constraint(
+            "revolute",
+            '<parent_origin xyz="2 0 0"/><child_origin xyz="0 1 0"/><parent_axis xyz="0 1 0"/>',
+        ),
         '<loop_joint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
         '<parent_origin xyz="2 0 0"/><child_origin xyz="0 1 0"/>'
         '<axis xyz="0 1 0" frame="parent"/></loop_joint>',
@@ -117,18 +125,14 @@ def test_constraint_for_ros_and_loop_joint(text):
     )
 
 
-@pytest.mark.parametrize(
-    "kind, name",
-    [("spherical", "spherical"), ("ball", "spherical"), ("spherical_joint", "spherical")],
-)
-def test_loop_joint_of_isaac_has_a_frame_on_each_link(kind, name):
+@pytest.mark.parametrize("kind", ["spherical", "ball", "spherical_joint"])
+def test_loop_joint_of_isaac_has_a_frame_on_each_link(kind):
     (loop,) = read(
         f'<loop_joint name="x" type="{kind}"><link1 link="coupler" xyz="2 0 0" rpy="0 0.1 0"/>'
         '<link2 link="rocker" xyz="0 1 0" rpy="0 0 0.2"/></loop_joint>'
     ).loops
-    assert loop == Loop(
-        "x", name, "coupler", "rocker", Pose((2, 0, 0), (0, 0.1, 0)), Pose((0, 1, 0), (0, 0, 0.2))
-    )
+    frames = Pose((2, 0, 0), (0, 0.1, 0)), Pose((0, 1, 0), (0, 0, 0.2))
+    assert loop == Loop("x", "spherical", "coupler", "rocker", *frames)
 
 
 def test_loop_joint_of_drake_has_its_axis_in_both_frames():
@@ -167,20 +171,15 @@ def test_axis_of_a_loop_joint_may_be_in_the_frame_of_the_child():
 @pytest.mark.parametrize("attribute", ["frame", "expressed_in"])
 def test_axis_of_a_loop_in_another_frame_is_refused(attribute):
     with pytest.raises(UrdfError, match=f"<axis> {attribute}='crank' has no place here"):
-        read(
-            f'<loop name="x" type="revolute"><axis xyz="0 1 0" {attribute}="crank"/>'
-            '<predecessor link="coupler"/><successor link="rocker"/></loop>'
-        )
+        read(f'<loop name="x" type="revolute"><axis xyz="0 1 0" {attribute}="crank"/>{ENDS}</loop>')
 
 
 @pytest.mark.parametrize("other", [(0, 1, 0), (1, 0, 0), (0, 0, -1), (0.36, 0.48, 0.8)])
 def test_constraint_with_an_axis_on_each_side(other):
     """The loop frame on the child is turned so that both axes are the one of the loop."""
-    (loop,) = read(
-        '<constraint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
-        '<child_origin rpy="0.3 0.2 0.1"/><parent_axis xyz="0 0 1"/>'
-        f'<child_axis xyz="{" ".join(map(str, other))}"/></constraint>'
-    ).loops
+    axis = f'<child_axis xyz="{" ".join(map(str, other))}"/>'
+    inside = f'<child_origin rpy="0.3 0.2 0.1"/><parent_axis xyz="0 0 1"/>{axis}'
+    (loop,) = read(constraint("revolute", inside)).loops
     given = Pose(rpy=(0.3, 0.2, 0.1)).matrix[:3, :3]
     turned = loop.X_successor.matrix[:3, :3]
     np.testing.assert_allclose(turned @ loop.axis, given @ other, atol=1e-15)
@@ -188,41 +187,28 @@ def test_constraint_with_an_axis_on_each_side(other):
 
 def test_constraint_whose_axes_cannot_agree_is_refused():
     with pytest.raises(UrdfError, match="must agree"):
-        read(
-            '<constraint name="x" type="prismatic"><parent link="coupler"/><child link="rocker"/>'
-            '<parent_axis xyz="0 0 1"/><child_axis xyz="0 1 0"/></constraint>'
-        )
+        read(constraint("prismatic", '<parent_axis xyz="0 0 1"/><child_axis xyz="0 1 0"/>'))
 
 
 def test_universal_constraint_has_an_axis_on_each_side():
-    (loop,) = read(
-        '<constraint name="x" type="universal"><parent link="coupler"/><child link="rocker"/>'
-        '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/></constraint>'
-    ).loops
+    inside = '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/>'
+    (loop,) = read(constraint("universal", inside)).loops
     assert (loop.axis, loop.axis2) == ((0, 0, 1), (1, 0, 0))
 
 
 def test_joint_in_a_gazebo_element():
     """SDF gives the joint in the child; on the parent it is where the zero position puts it."""
-    (loop,) = read(
-        '<gazebo><joint name="x" type="ball"><parent>coupler</parent><child>rocker</child>'
-        "<pose>0.5 0 0 0 0 0.3</pose></joint></gazebo>"
-    ).loops
+    (loop,) = read(gazebo("ball", "<pose>0.5 0 0 0 0 0.3</pose>")).loops
     assert (loop.kind, loop.predecessor, loop.successor) == ("spherical", "coupler", "rocker")
     assert loop.X_successor == Pose((0.5, 0, 0), (0, 0, 0.3))
-    X_coupler = Pose((0, 1, 0), (0, 0, 0.5)).matrix  # by hand, in the base
-    X_rocker = Pose((2, 0, 0)).matrix
     np.testing.assert_allclose(
-        X_coupler @ loop.X_predecessor.matrix, X_rocker @ loop.X_successor.matrix, atol=1e-15
+        X_COUPLER @ loop.X_predecessor.matrix, X_ROCKER @ loop.X_successor.matrix, atol=1e-15
     )
 
 
 def test_screw_in_a_gazebo_element_has_metres_a_turn():
-    (loop,) = read(
-        '<gazebo><joint name="x" type="screw"><parent>coupler</parent><child>rocker</child>'
-        "<axis><xyz>0 0 1</xyz></axis><screw_thread_pitch>0.01</screw_thread_pitch>"
-        "</joint></gazebo>"
-    ).loops
+    inside = "<axis><xyz>0 0 1</xyz></axis><screw_thread_pitch>0.01</screw_thread_pitch>"
+    (loop,) = read(gazebo("screw", inside)).loops
     assert loop.pitch == pytest.approx(0.01 / math.tau, rel=1e-15)
 
 
@@ -235,10 +221,7 @@ def test_thread_pitch_of_gazebo_counts_radians_a_metre_of_a_left_handed_thread()
 
 
 def test_joint_of_a_gazebo_element_between_links_of_the_simulator_is_left_to_it():
-    text = (
-        '<gazebo><joint name="x" type="revolute"><parent>coupler</parent><child>spring</child>'
-        "</joint></gazebo>"
-    )
+    text = gazebo("revolute", "", child="spring")
     with pytest.warns(UserWarning, match="'spring', which is no link"):
         mechanism = read(text)
     assert mechanism.loops == ()
@@ -248,17 +231,6 @@ def test_joint_of_a_gazebo_element_between_links_of_the_simulator_is_left_to_it(
 def test_other_gazebo_elements_stay_text():
     text = '<gazebo reference="crank"><mu1>0.2</mu1></gazebo>'
     assert read(text).extras == (text,)
-
-
-def gazebo(kind, inside):
-    return (
-        f'<gazebo><joint name="x" type="{kind}"><parent>coupler</parent><child>rocker</child>'
-        f"{inside}</joint></gazebo>"
-    )
-
-
-X_COUPLER = Pose((0, 1, 0), (0, 0, 0.5)).matrix  # by hand, in the base
-X_ROCKER = Pose((2, 0, 0)).matrix
 
 
 @pytest.mark.parametrize(
@@ -405,16 +377,9 @@ def drake(kind, extra=""):
 
 
 def test_ball_constraint_of_drake():
-    assert read(drake("ball")).loops == (
-        Loop(
-            "ball_constraint_1",
-            "spherical",
-            "coupler",
-            "rocker",
-            Pose((2, 0, 0)),
-            Pose((0, 1, 0)),
-        ),
-    )
+    frames = Pose((2, 0, 0)), Pose((0, 1, 0))
+    expected = Loop("ball_constraint_1", "spherical", "coupler", "rocker", *frames)
+    assert read(drake("ball")).loops == (expected,)
 
 
 def test_distance_constraint_of_drake():
@@ -440,7 +405,4 @@ def test_what_looks_like_a_closure_is_never_dropped(tag):
 
 def test_a_loop_may_not_take_the_name_of_a_joint():
     with pytest.raises(UrdfError, match="'a' is taken"):
-        read(
-            '<loop name="a" type="fixed"><predecessor link="coupler"/><successor link="rocker"/>'
-            "</loop>"
-        )
+        read(f'<loop name="a" type="fixed">{ENDS}</loop>')
