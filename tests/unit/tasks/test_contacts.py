@@ -42,6 +42,20 @@ def test_each_kind_takes_its_freedoms(kind, rows):
     np.testing.assert_allclose((J @ a)[list(held)], 0.0, atol=1e-12)
 
 
+def test_a_point_may_be_turned_any_way():
+    """With the z axis of the contact frame in the surface, too."""
+    for turned in (np.eye(3), _slope(math.pi / 2)[:3, :3], np.eye(3)[[1, 2, 0]]):
+        at = np.eye(4)
+        at[:3, :3], at[2, 3] = turned, -SIDE
+        free = _box(kind="point").with_(contacts={})
+        robot = free.with_(contacts={"box": rd.Contact("point", at=at)})
+        q = np.array([0, 0, SIDE, 0, 0, 0, 1.0])
+        a = robot.forward_dynamics(q, np.zeros(6), [0.1, 0.2, 0, 0.3, 0.1, 0.2])
+        V = robot.frame_jacobian(q, "box contact", axes="world") @ a
+        np.testing.assert_allclose(V[:3], 0.0, atol=1e-12)
+        assert robot.dof == 3 and np.abs(V[3:]).min() > 1e-3
+
+
 def test_a_box_on_a_slope():
     angle, mu = 0.4, 0.3
     robot = _box(mu=mu, on=("world", _slope(angle)))

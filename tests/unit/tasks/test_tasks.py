@@ -357,6 +357,39 @@ def test_a_posture_of_a_linkage():
         np.testing.assert_allclose(robot.frame_pose(found.q, "platform")[:3, 3], goal, atol=1e-9)
 
 
+def test_a_posture_keeps_limits_unless_told():
+    robot = rd.load("puma560")
+    q, k = robot.random(1), 2
+    task = rd.Task({robot.joint_names[k]: robot.upper_limits[k] + 0.2}, quantity="posture")
+    with pytest.warns(ConvergenceWarning, match=r"posture 0\.2"):
+        kept = robot.inverse_kinematics(tasks=task, q0=q)
+    assert kept.q[k] == pytest.approx(robot.upper_limits[k], abs=1e-9)
+    free = robot.inverse_kinematics(tasks=task, q0=q, limits=False)
+    assert free.converged and free.q[k] == pytest.approx(robot.upper_limits[k] + 0.2, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [1, 4, 6])
+def test_other_starts_are_tried(seed):
+    """From the first, steps end at a limit far away; single components are no frames alone."""
+    robot = rd.load("puma560")
+    X = robot.frame_pose(robot.random(seed), "flange")
+    task = rd.Task(X, frame="flange", components=range(6))
+    found = robot.inverse_kinematics(tasks=task, q0=robot.random(100 + seed))
+    assert found.converged
+    np.testing.assert_allclose(robot.frame_pose(found.q, "flange"), X, atol=1e-8)
+
+
+def test_weights_of_tasks_that_fight_count():
+    robot = rd.load("puma560")
+    goals = [
+        rd.Task([x, 0.2, 0.5], frame=_tip(robot), weight=w) for x, w in ((0.3, 9.0), (0.5, 1.0))
+    ]
+    with pytest.warns(ConvergenceWarning):
+        found = robot.inverse_kinematics(tasks=goals)
+    p = robot.frame_pose(found.q, "flange")[:3, 3]
+    np.testing.assert_allclose(p, [0.32, 0.2, 0.5], atol=1e-6)
+
+
 def test_tasks_that_fight_are_told_with_their_errors():
     robot = rd.load("puma560")
     goals = [rd.Task([x, 0.2, 0.5], frame=_tip(robot)) for x in (0.3, 0.5)]
@@ -452,8 +485,9 @@ def test_what_moves_with_time_is_made_up_for():
         f, target = robot.function("task_rows", tasks=task), np.ravel(task.target)
         ahead, behind = (f(robot.integrate(q, s * v), target, t + s)[0] for s in (h, -h))
         np.testing.assert_allclose((ahead - behind) / (2 * h), -f(q, target, t)[0] / 0.1, atol=1e-5)
-    wish = rd.Task([0.5, 0.6], quantity="posture")
-    assert now.inverse_kinematics(tasks=wish, q0=q).converged
+    tip = rd.Task(now.frame_pose(q + 0.1, "tip")[:3, 3], frame="tip")
+    found = now.inverse_kinematics(tasks=tip, q0=q, limits=False)
+    assert found.converged and found.residual < 1e-9
 
 
 @pytest.mark.parametrize("quantity", ["frame", "center_of_mass", "momentum"])
