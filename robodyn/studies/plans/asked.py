@@ -16,7 +16,7 @@ from robodyn.description.contact import Contact
 from robodyn.errors import PlanError, SettingsError, ShapeError, UnknownNameError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
-from robodyn.simulation.limits.bounds import speed_bounds
+from robodyn.simulation.limits.bounds import limited_motors, motor_bounds, speed_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.studies.plans.point import Constraint
 from robodyn.tolerances import AT_LIMIT
@@ -84,7 +84,7 @@ def asked(
         None if goal is None else _end(robot, "goal", goal),
         _durations(duration, None if phases is None else len(robots)),
         tuple(_costs(cost)),
-        tuple(_constraints(constraints)),
+        tuple(_constraints([*constraints, *_coupled_motors(robot)])),
         names,
         ranges,
         tables,
@@ -182,6 +182,17 @@ def _constraints(given: Iterable[Any]) -> Iterator[Constraint]:
             raise SettingsError(f"two constraints are called {name!r}")
         known.add(name)
         yield Constraint(name, function, lower, upper, *rest)
+
+
+def _coupled_motors(robot: Robot) -> Iterator[tuple[Any, ...]]:
+    """The limits of torques of motors that a transmission couples."""
+    places = np.arange(len(robot.gear_ratios))
+    moved = np.concatenate([places[robot.model.gearing.places[x]] for x in robot.actuated_joints])
+    for x in limited_motors(robot):
+        rows = x.torques(np.eye(len(places)))[moved].T
+        top = motor_bounds(x)
+        function = lambda point, rows=rows: type(point.forces)(rows) @ point.forces  # noqa: E731
+        yield f"torques of the motors of {', '.join(x.joints)}", function, -top, top
 
 
 def _parameters(

@@ -361,8 +361,8 @@ class Transcription:
         """The largest forces of motors."""
         robot = self.asked.robots[k]
         efforts = effort_bounds(robot)
-        if len(efforts) != robot.nv or robot.model.gearing.elsewhere:
-            return np.full(self.equations[k].motors, np.inf)
+        if robot.model.gearing.elsewhere:
+            return efforts
         B = robot.actuation_matrix(robot.neutral())
         return np.array([efforts[int(np.argmax(np.abs(column)))] for column in B.T])
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.description import Mimic
 
 MASS = 2.0
 
@@ -385,6 +386,34 @@ def test_what_limits_of_velocity_forbid_is_told_before_the_search():
     assert told.value.residuals == {"duration": 0.5}
     with pytest.raises(rd.SettingsError, match="start is beyond limits of velocity"):
         rd.plan_motion(_slider(velocity=0.5), start=([0.0], [1.0]), goal=[1.0], duration=9.0)
+
+
+def test_motors_of_transmissions_keep_their_own_limits():
+    drive, belt = rd.Actuator(10.0, 1e-3, torque_limit=0.8), np.array([[1.0, 0.0], [1.0, 1.0]])
+    robot = rd.load(
+        "double_pendulum",
+        actuators={"shoulder": drive, "elbow": drive},
+        transmissions=[rd.Transmission("belt", ("shoulder", "elbow"), belt)],
+    )
+    plan = rd.plan_motion(robot, start=[0, 0], goal=[0.3, -0.6], duration=0.4, nodes=25)
+    torques = np.linalg.solve(10.0 * belt.T, plan.forces.T)
+    assert abs(torques).max() == pytest.approx(0.8, rel=1e-6)
+
+
+def test_motors_of_joints_that_follow_keep_their_limits():
+    """The quickest way of two masses, of which one goes twice as far: all force, then the other."""
+    links = [rd.Link(name, rd.Inertia(MASS)) for name in ("slow", "fast")]
+    joints = [
+        rd.Joint("lead", "prismatic", "ground", "slow", axis=(1, 0, 0)),
+        rd.Joint("follow", "prismatic", "ground", "fast", axis=(1, 0, 0), mimic=Mimic("lead", 2.0)),
+    ]
+    robot = rd.load(
+        rd.Mechanism("sledges", (rd.Link("ground"), *links), joints),
+        actuators={"follow": rd.Actuator(5.0, torque_limit=0.6)},
+    )
+    plan = rd.plan_motion(robot, start=[0], goal=[1], duration=(0.5, 9.0), cost="time", nodes=21)
+    assert abs(plan.forces).max() <= 3.0 + 1e-6
+    assert plan.times[-1] == pytest.approx(2.0 * (5.0 * MASS / 6.0) ** 0.5, rel=0.01)
 
 
 def test_a_limit_of_velocity_of_zero_counts_as_not_given():
