@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.exporting.c_code.header import header
 from robodyn.exporting.c_code.signature import CNames
-from robodyn.exporting.c_code.source import source
+from robodyn.exporting.c_code.source import header, source
 from robodyn.exporting.c_code.test_main import test_main
 from robodyn.exporting.templates import template
 from robodyn.exporting.unit.unit import Unit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.exporting.c_code.header import cpp_header
 from robodyn.exporting.c_code.signature import CNames
+from robodyn.exporting.c_code.source import cpp_header
 from robodyn.exporting.targets import c
 from robodyn.exporting.unit.unit import Unit
 

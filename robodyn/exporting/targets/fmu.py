@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from robodyn.errors import FileError, MissingFileError, SettingsError
-from robodyn.exporting.c_code.header import header
 from robodyn.exporting.c_code.signature import CNames
-from robodyn.exporting.c_code.source import source
+from robodyn.exporting.c_code.source import header, source
 from robodyn.exporting.fmi.model import model_header, model_source
 from robodyn.exporting.fmi.variables import (
     build_description,
