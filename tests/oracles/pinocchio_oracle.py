@@ -128,6 +128,26 @@ class PinocchioOracle:
         G = self.G
         return np.asarray(G.T @ pin.aba(self.model, self.data, self.q(q), G @ v, G @ tau))
 
+    def inverse_dynamics_derivatives(self, q: Array, v: Array, a: Array) -> tuple[Array, ...]:
+        """By q in tangent space, by v, and the mass matrix."""
+        G = self.G
+        pin.computeRNEADerivatives(self.model, self.data, self.q(q), G @ v, G @ a)
+        data = self.data
+        by = [G.T @ np.array(x) @ G for x in (data.dtau_dq, data.dtau_dv)]
+        return (*by, self.mass_matrix(q))
+
+    def forward_dynamics_derivatives(self, q: Array, v: Array, tau: Array) -> tuple[Array, ...]:
+        """By q in tangent space, by v and by tau."""
+        if self.reduced:
+            a = self.forward_dynamics(q, v, tau)
+            dq, dv, M = self.inverse_dynamics_derivatives(q, v, a)
+            return -np.linalg.solve(M, dq), -np.linalg.solve(M, dv), np.linalg.inv(M)
+        G = self.G
+        pin.computeABADerivatives(self.model, self.data, self.q(q), G @ v, G @ tau)
+        found = np.array(self.data.ddq_dq), np.array(self.data.ddq_dv), np.array(self.data.Minv)
+        inverse = np.triu(found[2]) + np.triu(found[2], 1).T
+        return tuple(np.asarray(G.T @ x @ G) for x in (*found[:2], inverse))
+
     def kinetic_energy(self, q: Array, v: Array) -> float:
         return float(pin.computeKineticEnergy(self.model, self.data, self.q(q), self.G @ v))
 
