@@ -103,7 +103,10 @@ class Retarget:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         since = t - self.time
         if since < 0.0:
-            return self.start(t) if callable(self.start) else self._ends[0]
+            if callable(self.start):
+                return self.start(t)  # type: ignore[no-any-return]
+            q, v, a = self._ends[0]
+            return q + v * since + a * (0.5 * since**2), v + a * since, a
         if since < self.duration:
             q, v, a = (np.array(x) for x in self._way.at_time(since))
             return q, v, a

@@ -84,6 +84,10 @@ class Task:
             )
         if self.components is not None:
             object.__setattr__(self, "components", tuple(self.components))
+            if not self.components:
+                raise ShapeError("components is empty, expected one number at least")
+        if isinstance(self.frame, tuple) and len(set(self.frame)) < len(self.frame):
+            raise SettingsError(f"frame is {self.frame!r}: a frame does not move in itself")
         if not 0.0 < self.gain <= 1.0:
             raise SettingsError(f"gain is {self.gain!r}, expected a number above 0, at most 1")
         weights = numbers("weight", self.weight)

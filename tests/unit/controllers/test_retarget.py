@@ -85,6 +85,16 @@ def test_with_speeds_at_the_goal_it_goes_on():
     np.testing.assert_allclose([*q, *v, *a], [1.4, 0.2, 0.0], atol=1e-9)
 
 
+def test_before_its_time_the_moving_state_has_the_rates_that_it_says():
+    back = rc.Retarget(([0.1], [0.4], [-0.2]), [1.0], 1.0, 2.0, 10.0, time=0.5)
+    (_, v, a), h = back(0.3), 1e-4
+    before, after = back(0.3 - h), back(0.3 + h)
+    np.testing.assert_allclose((after[0] - before[0]) / (2 * h), v, atol=1e-9)
+    np.testing.assert_allclose((after[1] - before[1]) / (2 * h), a, atol=1e-9)
+    for here, there in zip(back(0.5 - 1e-12), back(0.5), strict=True):
+        np.testing.assert_allclose(here, there, atol=1e-9)
+
+
 def test_controllers_follow_it():
     robot = rd.load("double_pendulum", passive=False)
     law = rc.Retarget(FIRST, [0.1, 0.1], **LIMITS, time=0.3)

@@ -409,6 +409,8 @@ def test_tasks_that_fight_are_told_with_their_errors():
         ({"target": 2 * np.eye(4), "frame": "flange"}, rd.ShapeError, "no pose"),
         ({"target": -np.eye(3), "frame": "flange"}, rd.ShapeError, "no rotation"),
         ({"target": [0, 0, 1], "frame": "flange", "components": [3]}, rd.ShapeError, "0 to 2"),
+        ({"target": [0, 0, 1], "frame": "flange", "components": []}, rd.ShapeError, "empty"),
+        ({"target": [0, 0, 1], "frame": ("flange", "flange")}, rd.SettingsError, "in itself"),
         ({"target": [0, 0, 1], "frame": "flange", "weight": 0}, rd.SettingsError, "above 0"),
         ({"target": [0, 0, 1], "frame": "flange", "weight": [1, 2]}, rd.ShapeError, "or 3"),
         ({"target": [0, 0, 1], "frame": "flange", "gain": 2}, rd.SettingsError, "at most 1"),
