@@ -19,7 +19,7 @@ from robodyn import Robot, SettingsError, Trajectory
 from robodyn.array_types import Array, FloatArray
 from robodyn.caller import warn
 from robodyn.errors import ConvergenceWarning, MissingExtraError
-from robodyn.studies.plans.asked import asked
+from robodyn.studies.plans.control_problem import control_problem
 from robodyn.studies.plans.point import Point, check_sizes
 from robodyn.tolerances import CONSTRAINT_MISSED
 
@@ -64,7 +64,9 @@ class AugmentedCost:
         if self._own is not None:
             check_cost(robot, self._own)
         planned = {"time": 0.0} if self._own is not None else cost
-        given = asked(robot, {}, goal, float(times[-1]), planned, constraints, None, False, None)
+        given = control_problem(
+            robot, {}, goal, float(times[-1]), planned, constraints, None, False, None
+        )
         for x in given.constraints:
             if x.end is not None:
                 raise SettingsError(

@@ -106,7 +106,7 @@ def _told(mesh: Transcription, gives: Mapping[str, float], found: Found) -> Plan
 
 def _limits(mesh: Transcription, of_bounds: FloatArray) -> dict[str, float]:
     """Prices of limits, by what they are of."""
-    robot, prices = mesh.asked.robots[0], mesh.by_time(of_bounds)
+    robot, prices = mesh.problem.robots[0], mesh.by_time(of_bounds)
     speeds = speed_names(robot)
     places = [f"q[{k}]" for k in range(robot.nq)] if robot.nq != robot.nv else speeds
     each = (
@@ -127,5 +127,5 @@ def _limit(what: str, name: str) -> str:
 
 def _motors(mesh: Transcription) -> list[str]:
     """Names of motors: of their joints, if each has one."""
-    names, count = [*mesh.asked.robots[0].actuated_joints], mesh.equations[0].motors
+    names, count = [*mesh.problem.robots[0].actuated_joints], mesh.equations[0].motors
     return names if len(names) == count else [str(k) for k in range(count)]

@@ -11,7 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.cache.robot_cache import once_per_robot
-from robodyn.studies.plans.asked import Asked
+from robodyn.studies.plans.control_problem import ControlProblem
 from robodyn.studies.plans.planned_motion import PlannedMotion
 from robodyn.studies.plans.transcription import PhasePoints
 
@@ -22,15 +22,15 @@ POINTS = 9
 SMOOTHER = 10.0
 
 
-def straight(asked: Asked) -> tuple[tuple[PhasePoints, ...], FloatArray]:
+def straight(problem: ControlProblem) -> tuple[tuple[PhasePoints, ...], FloatArray]:
     """The straight way from start to goal, at rest at both, and the numbers that the robot has."""
-    robot = asked.robots[0]
-    q0 = np.where(np.isnan(asked.start[0]), robot.neutral(), asked.start[0])
-    q1 = q0 if asked.goal is None else np.where(np.isnan(asked.goal[0]), q0, asked.goal[0])
-    times = np.array([sum(x) / 2.0 for x in asked.durations])
+    robot = problem.robots[0]
+    q0 = np.where(np.isnan(problem.start[0]), robot.neutral(), problem.start[0])
+    q1 = q0 if problem.goal is None else np.where(np.isnan(problem.goal[0]), q0, problem.goal[0])
+    times = np.array([sum(x) / 2.0 for x in problem.durations])
     motors = robot.actuation_matrix(robot.neutral()).shape[1]
     whole, begin, phases = times.sum(), 0.0, []
-    for robot, T in zip(asked.robots, times, strict=True):
+    for robot, T in zip(problem.robots, times, strict=True):
         own = np.linspace(0.0, T, POINTS)
         s = ((begin + own) / whole)[:, None]
         way = robot.difference(q0, q1)
@@ -40,12 +40,12 @@ def straight(asked: Asked) -> tuple[tuple[PhasePoints, ...], FloatArray]:
             q, v = _closed(robot, q, v)
         phases.append(PhasePoints(own, q, v, np.zeros((POINTS, motors))))
         begin += T
-    return tuple(phases), np.array([robot.symbols[x] for x in asked.names])
+    return tuple(phases), np.array([robot.symbols[x] for x in problem.names])
 
 
-def smoother(asked: Asked) -> Asked:
+def smoother(problem: ControlProblem) -> ControlProblem:
     """The same of robots whose friction changes its sign less suddenly."""
-    return replace(asked, robots=tuple(map(_smoother, asked.robots)))
+    return replace(problem, robots=tuple(map(_smoother, problem.robots)))
 
 
 @once_per_robot
@@ -59,18 +59,20 @@ def _smoother(robot: Robot) -> Robot:
     return Robot(mechanism, replace(settings, friction_speed=SMOOTHER * settings.friction_speed))
 
 
-def again(asked: Asked, initial: PlannedMotion) -> tuple[tuple[PhasePoints, ...], FloatArray]:
+def again(
+    problem: ControlProblem, initial: PlannedMotion
+) -> tuple[tuple[PhasePoints, ...], FloatArray]:
     """An earlier plan, and its numbers where they have the same names."""
     phases = initial.reference.phases
-    if len(phases) != len(asked.robots) or phases[0].q.shape[1] != asked.robots[0].nq:
+    if len(phases) != len(problem.robots) or phases[0].q.shape[1] != problem.robots[0].nq:
         raise ShapeError(
             f"initial has {len(phases)} phases of {phases[0].q.shape[1]} coordinates, and the plan "
-            f"{len(asked.robots)} of {asked.robots[0].nq}",
+            f"{len(problem.robots)} of {problem.robots[0].nq}",
             name="initial",
         )
     points = tuple(PhasePoints(x.times - x.times[0], x.q, x.v, x.forces) for x in phases)
-    known = {**asked.robots[0].symbols, **initial.parameters}
-    return points, np.array([known[name] for name in asked.names])
+    known = {**problem.robots[0].symbols, **initial.parameters}
+    return points, np.array([known[name] for name in problem.names])
 
 
 def _closed(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,12 @@ from robodyn.arguments import checked_arguments
 from robodyn.description.contact import Contact
 from robodyn.errors import MissingExtraError, PlanError, SettingsError
 from robodyn.robot import Robot
-from robodyn.studies.plans.asked import Asked, asked, beside, refuse_too_short
+from robodyn.studies.plans.control_problem import (
+    ControlProblem,
+    beside,
+    control_problem,
+    refuse_too_short,
+)
 from robodyn.studies.plans.failure import failure
 from robodyn.studies.plans.first_motion import again, smoother, straight
 from robodyn.studies.plans.planned_motion import PlannedMotion, planned
@@ -109,7 +114,7 @@ def plan_motion(
         import casadi
     except ImportError as error:
         raise MissingExtraError("casadi", "plan", "plans of motions") from error
-    given = asked(
+    given = control_problem(
         robot, start, goal, duration, cost, constraints, parameters, periodic, phases
     )  # fmt: skip
     if nodes < 3:
@@ -118,7 +123,7 @@ def plan_motion(
     found = straight(given) if initial is None else again(given, initial)
     postures = [x.q[0] for x in found[0]]
 
-    def solved(nodes: int, simpson: bool, given: Asked = given) -> Solution:
+    def solved(nodes: int, simpson: bool, given: ControlProblem = given) -> Solution:
         mesh = Transcription(casadi, given, postures, nodes, simpson)
         mesh.check_ends()
         rows, bounds, guess = mesh.rows(), mesh.bounds(), mesh.guess(*found)

@@ -14,7 +14,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.events import Event, become
 from robodyn.simulation.simulate import simulate
 from robodyn.simulation.trajectory.trajectory import Trajectory
-from robodyn.studies.plans.asked import Asked
+from robodyn.studies.plans.control_problem import ControlProblem
 from robodyn.studies.plans.transcription import Solution
 
 #: Steps of the simulation between nodes.
@@ -126,10 +126,10 @@ def _quadratic(s: float) -> FloatArray:
     return np.array([(s - 1) * (s - 2) / 2, s * (2 - s), s * (s - 1) / 2])
 
 
-def planned(asked: Asked, solution: Solution) -> PlannedMotion:
+def planned(problem: ControlProblem, solution: Solution) -> PlannedMotion:
     """The plan with the motion that its forces make."""
-    found = dict(zip(asked.names, solution.parameters.tolist(), strict=True))
-    robots = [_with_numbers(robot, found) for robot in asked.robots]
+    found = dict(zip(problem.names, solution.parameters.tolist(), strict=True))
+    robots = [_with_numbers(robot, found) for robot in problem.robots]
     phases, begin = [], 0.0
     for robot, x in zip(robots, solution.phases, strict=True):
         q = np.array([robot.integrate(row, np.zeros(robot.nv)) for row in x.q])  # unit quaternions

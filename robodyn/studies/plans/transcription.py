@@ -12,7 +12,7 @@ from robodyn.errors import SettingsError
 from robodyn.quick_dataclass import dataclass
 from robodyn.robot import Robot
 from robodyn.simulation.limits.bounds import effort_bounds, speed_bounds
-from robodyn.studies.plans.asked import Asked
+from robodyn.studies.plans.control_problem import ControlProblem
 from robodyn.studies.plans.point import (
     Constraint,
     Numbers,
@@ -78,21 +78,26 @@ class Transcription:
     """A motion whose phases have so many nodes each: Hermite and Simpson, or trapezoids."""
 
     def __init__(
-        self, casadi: Any, asked: Asked, postures: Sequence[FloatArray], nodes: int, simpson: bool
+        self,
+        casadi: Any,
+        problem: ControlProblem,
+        postures: Sequence[FloatArray],
+        nodes: int,
+        simpson: bool,
     ) -> None:
-        self._ca, self.asked, self.nodes, self.simpson = casadi, asked, nodes, simpson
+        self._ca, self.problem, self.nodes, self.simpson = casadi, problem, nodes, simpson
         self._posture = postures[0]
         self.equations, self.places, self.sizes = [], [], []
         functions: list[Any] = []
         h = 1.0 / (nodes - 1)
-        for k, robot in enumerate(asked.robots):
-            low, high = asked.durations[k]
+        for k, robot in enumerate(problem.robots):
+            low, high = problem.durations[k]
             known = low if low == high else None
-            equations = PointEquations(casadi, robot, asked.names, known, postures[k], k)
+            equations = PointEquations(casadi, robot, problem.names, known, postures[k], k)
             own = []
             for middle in (False, True) if simpson else (False,):
-                f, sizes = equations.at(middle, asked.costs, asked.constraints)
-                check_sizes(asked.constraints, sizes)
+                f, sizes = equations.at(middle, problem.costs, problem.constraints)
+                check_sizes(problem.constraints, sizes)
                 part = np.linspace(0.0, 1.0, nodes)
                 part = part[:-1] + 0.5 * h if middle else part
                 at = equations.unknowns(middle), equations.results(middle, sizes)
@@ -149,13 +154,13 @@ class Transcription:
 
     def _of_ends(self) -> Iterator[tuple[str, Rows]]:
         """Three equations for each quaternion at the goal, and one less than it has in a cycle."""
-        robot, (start, goal) = self.asked.robots[0], (self.asked.start, self.asked.goal)
+        robot, (start, goal) = self.problem.robots[0], (self.problem.start, self.problem.goal)
         turns = quaternions(robot)
         first, last = (self._point(self.places[k][0], "q", "v") for k in (0, -1))
         first, last = first[:, 0], last[:, -1]
         free = [k for k, x in enumerate(turns) if not np.isfinite(start[0][x]).all()]
         yield "unit", Rows.zero(self._result(self.places[0][0], "unit")[free, 0])
-        if self.asked.periodic:
+        if self.problem.periodic:
             own = [x.start + int(np.abs(self._posture[x]).argmax()) for x in turns]
             rows = [k for k in range(robot.nq + robot.nv) if k not in own]
             yield "periodic", Rows.zero((last - first)[rows])
@@ -166,10 +171,10 @@ class Transcription:
 
     def goal(self) -> Rows | None:
         """The goal as equations, in place of bounds."""
-        if self.asked.goal is None:
+        if self.problem.goal is None:
             return None
-        wanted = np.concatenate(self.asked.goal)
-        for x in quaternions(self.asked.robots[0]):
+        wanted = np.concatenate(self.problem.goal)
+        for x in quaternions(self.problem.robots[0]):
             wanted[x] = np.nan
         known = np.flatnonzero(np.isfinite(wanted))
         x = self._point(self.places[-1][0], "q", "v")[known.tolist(), -1]
@@ -191,7 +196,7 @@ class Transcription:
 
         Raises SettingsError: With what they are there.
         """
-        ends = (("start", 0, self.asked.start), ("goal", -1, self.asked.goal))
+        ends = (("start", 0, self.problem.start), ("goal", -1, self.problem.goal))
         for what, phase, end in ends:
             at = self.places[phase][0]
             f = self.blocks.functions[at.block]
@@ -203,7 +208,7 @@ class Transcription:
             for name, given in zip(("q", "v"), end, strict=True):
                 known[at.unknowns[name]], y[at.unknowns[name]] = True, given
             value = f(y).full()[:, 0]
-            for k, x in enumerate(self.asked.constraints):
+            for k, x in enumerate(self.problem.constraints):
                 rows = at.results[f"constraint {k}"]
                 determined = ~depends[rows][:, ~known].any(axis=1)
                 here = value[rows]
@@ -233,7 +238,7 @@ class Transcription:
             yield "motors", Rows.zero(self._result(at, "motors"))
             cones = self._result(at, "friction")
             yield "friction", Rows(cones, np.full(cones.numel(), -np.inf), np.zeros(cones.numel()))
-            for j, x in enumerate(self.asked.constraints):
+            for j, x in enumerate(self.problem.constraints):
                 columns = self._columns(k, at, x)
                 value = self._result(at, f"constraint {j}")[:, columns]
                 shape = len(columns), self.sizes[k][j]
@@ -253,7 +258,7 @@ class Transcription:
     @property
     def _free(self) -> list[int]:
         """Parameters that are unknown: others are fixed by their bounds."""
-        return [k for k, (low, high) in enumerate(self.asked.ranges.tolist()) if low < high]
+        return [k for k, (low, high) in enumerate(self.problem.ranges.tolist()) if low < high]
 
     def _columns(self, k: int, at: Places, constraint: Constraint) -> list[int]:
         """Points of a phase at which a constraint holds."""
@@ -283,7 +288,7 @@ class Transcription:
     def _with_impacts(self, functions: list[Any]) -> Iterator[tuple[int, tuple[int, Numbers, int]]]:
         """Impacts where contacts are made, by the phase before, as blocks of one point."""
         for k, (before, after) in enumerate(
-            zip(self.asked.robots[:-1], self.asked.robots[1:], strict=True)
+            zip(self.problem.robots[:-1], self.problem.robots[1:], strict=True)
         ):
             if {*after.contacts} - {*before.contacts}:
                 at, count, f = self.equations[k + 1].impact()
@@ -300,16 +305,16 @@ class Transcription:
             first = last = whole = [*range(len(rows))]
             given = self._by_parameters(at, name) if part == 0 else []
             if k == 0:
-                first = given if np.isfinite(self.asked.start[part]).all() else whole
+                first = given if np.isfinite(self.problem.start[part]).all() else whole
             elif k - 1 not in self._impacts:
                 first = []
             elif part == 0:
                 before = {*self.equations[k - 1].names_of_rows}
                 first = [j for j in whole if own.robot.constraint_names[rows[j]] not in before]
-            goal = self.asked.goal
+            goal = self.problem.goal
             if final and goal and np.isfinite(goal[part]).all():
                 last = given
-            if final and self.asked.periodic:
+            if final and self.problem.periodic:
                 last = []
             yield "loops", self._result(at, name), first, last
 
@@ -328,29 +333,29 @@ class Transcription:
         low = [np.full(x.shape, -np.inf) for x in self.blocks.points]
         high = [np.full(x.shape, np.inf) for x in self.blocks.points]
         for k, own in enumerate(self.places):
-            robot, most = self.asked.robots[k], self._most_forces(k)
+            robot, most = self.problem.robots[k], self._most_forces(k)
             most = most if with_forces else np.full(most.shape, np.inf)
             fastest = speed_bounds(robot)
             limits = {
                 "q": (robot.lower_limits, robot.upper_limits),
                 "v": (-fastest, fastest),
                 "forces": (-most, most),
-                "parameters": (self.asked.ranges[:, 0], self.asked.ranges[:, 1]),
+                "parameters": (self.problem.ranges[:, 0], self.problem.ranges[:, 1]),
             }
-            low_T, high_T = self.asked.durations[k]
+            low_T, high_T = self.problem.durations[k]
             if low_T < high_T:
                 limits["duration"] = np.array([low_T]), np.array([high_T])
             for at in own:
                 for name, (lower, upper) in limits.items():
                     low[at.block][at.unknowns[name]] = lower[:, None]
                     high[at.block][at.unknowns[name]] = upper[:, None]
-        goal = self.asked.goal if with_goal else None
+        goal = self.problem.goal if with_goal else None
         for node, column, end in (
-            (self.places[0][0], 0, self.asked.start), (self.places[-1][0], -1, goal),
+            (self.places[0][0], 0, self.problem.start), (self.places[-1][0], -1, goal),
         ):  # fmt: skip
             for name, x in zip(("q", "v"), end or (), strict=False):
                 given = np.isfinite(x)
-                for turn in quaternions(self.asked.robots[0]) if column and name == "q" else ():
+                for turn in quaternions(self.problem.robots[0]) if column and name == "q" else ():
                     given[turn] = False
                 known = np.flatnonzero(given)
                 rows = node.unknowns[name].start + known
@@ -359,7 +364,7 @@ class Transcription:
 
     def _most_forces(self, k: int) -> FloatArray:
         """The largest forces of motors."""
-        robot = self.asked.robots[k]
+        robot = self.problem.robots[k]
         efforts = effort_bounds(robot)
         if robot.model.gearing.elsewhere:
             return efforts
@@ -369,7 +374,7 @@ class Transcription:
     def guess(self, phases: Sequence[PhasePoints], parameters: FloatArray) -> FloatArray:
         """Unknowns of a motion on this mesh; forces of contacts and loops are what is left."""
         found = [np.zeros(x.shape) for x in self.blocks.points]
-        for own, points, robot in zip(self.places, phases, self.asked.robots, strict=True):
+        for own, points, robot in zip(self.places, phases, self.problem.robots, strict=True):
             for at in own:
                 x, y, u = points.at(at.part, robot), found[at.block], at.unknowns
                 y[u["q"]], y[u["v"]], y[u["forces"]] = x.q.T, x.v.T, x.forces.T
@@ -416,12 +421,12 @@ class Transcription:
             x, u = self._merged(own, values), own[0].unknowns
             T = values[own[0].block][u["duration"], 0]
             times = np.sort(np.concatenate([y.part for y in own]))
-            times = times * float(T[0] if T.size else self.asked.durations[k][0])
+            times = times * float(T[0] if T.size else self.problem.durations[k][0])
             phases.append(PhasePoints(times, x["q"], x["v"], x["forces"]))
             for name, total in sums.items():
                 total.append(sum(prices[y.block][y.unknowns[name]].sum(axis=1) for y in own))
         own_rows = {name: x for name, x in found.multipliers.items() if name != "same"}
-        for j, constraint in enumerate(self.asked.constraints):
+        for j, constraint in enumerate(self.problem.constraints):
             name = f"constraint {constraint.name}"
             own_rows[name] = self._by_time(own_rows[name], j)
         limits = self.by_time(found.of_bounds)
@@ -429,7 +434,7 @@ class Transcription:
             "positions": limits["q"],
             "velocities": limits["v"],
             "forces": limits["forces"],
-            "parameters": sum(sums["parameters"], np.zeros(len(self.asked.names))),
+            "parameters": sum(sums["parameters"], np.zeros(len(self.problem.names))),
             "duration": np.concatenate(sums["duration"]),
         }
         multipliers = own_rows | {name: x for name, x in of_bounds.items() if x.size}
@@ -448,7 +453,9 @@ class Transcription:
         """Numbers of a constraint in the order of time, shape (n, its size)."""
         rows, first = [], 0
         for k, (sizes, own) in enumerate(zip(self.sizes, self.places, strict=True)):
-            each = [at.part[self._columns(k, at, self.asked.constraints[constraint])] for at in own]
+            each = [
+                at.part[self._columns(k, at, self.problem.constraints[constraint])] for at in own
+            ]
             size, part = sizes[constraint], np.concatenate(each)
             order = np.argsort(part, kind="stable")
             rows.append(x[first : first + size * len(part)].reshape(len(part), size)[order])

@@ -1,4 +1,4 @@
-"""What a plan is asked for: ends, durations, costs, constraints and parameters, checked."""
+"""The optimal control problem of a plan: ends, durations, costs, constraints and parameters."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ End = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """The arguments of `plan_motion`.
+class ControlProblem:
+    """An optimal control problem, as the arguments of `plan_motion` state it, checked.
 
     robots, durations: One a phase; shortest and longest times [s].
     goal: ``None`` if it is free.
@@ -56,7 +56,7 @@ class Asked:
     periodic: bool
 
 
-def asked(
+def control_problem(
     robot: Robot,
     start: Any,
     goal: Any,
@@ -66,7 +66,7 @@ def asked(
     parameters: Mapping[str, Any] | None,
     periodic: bool,
     phases: Iterable[Mapping[str, Contact]] | None,
-) -> Asked:
+) -> ControlProblem:
     """The arguments of `plan_motion`, checked."""
     if robot.depends_on_time or robot.base == "moving":
         raise SettingsError(f"{robot.name!r} depends on time, which a plan does not")
@@ -78,7 +78,7 @@ def asked(
     if parameters and (phases is not None or robot.contacts):
         raise SettingsError("parameters are not unknowns beside contacts: give them numbers")
     names, ranges, tables = _parameters(robot, parameters or {})
-    return Asked(
+    return ControlProblem(
         robots,
         _end(robot, "start", start, moving=periodic),
         None if goal is None else _end(robot, "goal", goal),
@@ -221,30 +221,30 @@ def _parameters(
     return names, np.reshape(ranges, (-1, 2)), tuple(tables)
 
 
-def beside(asked: Asked, relaxed: FloatArray) -> Iterator[Asked]:
+def beside(problem: ControlProblem, relaxed: FloatArray) -> Iterator[ControlProblem]:
     """The same with parameters of tables fixed, each at the values next to the one it had."""
     choices = []
-    for k, (table, x) in enumerate(zip(asked.tables, relaxed, strict=True)):
+    for k, (table, x) in enumerate(zip(problem.tables, relaxed, strict=True)):
         if not table.size:
-            choices.append([tuple(asked.ranges[k])])
+            choices.append([tuple(problem.ranges[k])])
             continue
         after = int(np.clip(np.searchsorted(table, x), 1, len(table) - 1)) if len(table) > 1 else 0
         choices.append([(y, y) for y in np.unique(table[max(after - 1, 0) : after + 1]).tolist()])
     for some in itertools.product(*choices):
-        yield replace(asked, ranges=np.reshape(some, (-1, 2)))
+        yield replace(problem, ranges=np.reshape(some, (-1, 2)))
 
 
-def refuse_too_short(asked: Asked) -> None:
+def refuse_too_short(problem: ControlProblem) -> None:
     """Check that limits of velocity let joints reach the goal in the longest time.
 
     Raises PlanError: With the joint that needs the most.
     """
-    robot, goal = asked.robots[0], asked.goal
+    robot, goal = problem.robots[0], problem.goal
     if goal is None or not robot.joints.coordinates_add:
         return
-    way = np.nan_to_num(np.abs(goal[0] - asked.start[0]))
+    way = np.nan_to_num(np.abs(goal[0] - problem.start[0]))
     needed = way / speed_bounds(robot)
-    longest, k = sum(high for _, high in asked.durations), int(needed.argmax())
+    longest, k = sum(high for _, high in problem.durations), int(needed.argmax())
     if needed[k] > longest * (1.0 + AT_LIMIT):
         raise PlanError(
             f"{speed_names(robot)[k]!r} has {way[k]:.4g} rad or m to go, for which its limit of "
