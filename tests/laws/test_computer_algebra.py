@@ -183,6 +183,8 @@ def test_torques_that_ipopt_finds_for_the_palletizer_move_it_to_its_goal():
     opti.minimize(casadi.sumsqr(tau) / 1e4)
     opti.set_initial(tau, np.tile(robot.inverse_dynamics(start, rest, rest), (count, 1)).T)
     opti.set_initial(x[:4, :], np.linspace(start, goal, count + 1).T)
+    # at rest, on the edge of dry friction, the search fails or not with the last digit
+    opti.set_initial(x[4:, :], np.tile((goal - start) / (count * h), (count + 1, 1)).T)
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes"})
     found = opti.solve()
 
