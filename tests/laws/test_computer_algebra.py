@@ -8,7 +8,6 @@ from support.comparison import close_within
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.errors import EnergyWarning
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
 
@@ -161,8 +160,11 @@ def test_the_extra_is_named(package, monkeypatch):
 
 @pytest.mark.slow
 def test_torques_that_ipopt_finds_for_the_palletizer_move_it_to_its_goal():
-    """From rest to rest with least squares of torques, over equations of the closed linkage."""
-    robot, count, h = rd.load("palletizer", coordinates="minimal"), 16, 0.05
+    """From rest to rest with least squares of torques, over equations of the closed linkage.
+
+    Dry friction is as smooth as steps are long: otherwise they amplify digits of rounding.
+    """
+    robot, count, h = rd.load("palletizer", coordinates="minimal", friction_speed=0.2), 16, 0.05
     f = robot.function("forward_dynamics").casadi()
     start, rest = robot.neutral(), np.zeros(4)
     goal = start + np.array([0.3, 0.1, 0.0, 0.1])
@@ -183,16 +185,13 @@ def test_torques_that_ipopt_finds_for_the_palletizer_move_it_to_its_goal():
     opti.minimize(casadi.sumsqr(tau) / 1e4)
     opti.set_initial(tau, np.tile(robot.inverse_dynamics(start, rest, rest), (count, 1)).T)
     opti.set_initial(x[:4, :], np.linspace(start, goal, count + 1).T)
-    # at rest, on the edge of dry friction, the search fails or not with the last digit
-    opti.set_initial(x[4:, :], np.tile((goal - start) / (count * h), (count + 1, 1)).T)
     opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "sb": "yes"})
     found = opti.solve()
 
     table = np.vstack([found.value(tau).T, rest])
     law = rd.controllers.Sampled(lambda t, q, v: table[round(t / h)], period=h)
     options = {"q0": start, "duration": count * h, "integrator": "rk4", "limits": "ignore"}
-    with pytest.warns(EnergyWarning, match="too long for the friction"):
-        run = rd.simulate(robot, law, step=h, **options)
+    run = rd.simulate(robot, law, step=h, **options)
     np.testing.assert_allclose(np.hstack([run.q, run.v]).T, found.value(x), atol=1e-9)
     fine = rd.simulate(robot, law, step=h / 10, **options)
     np.testing.assert_allclose(fine.q[-1], goal, atol=2e-3)
