@@ -16,7 +16,7 @@ from robodyn.description.pose import inverse_pose
 from robodyn.description.values import why_impossible
 from robodyn.errors import UrdfError, some_of
 from robodyn.force_elements.common.link_element import WORLD
-from robodyn.joints import fixed, floating, joint_kind, planar, spherical
+from robodyn.joints import fixed, floating, joint_kind, planar, prismatic
 from robodyn.tolerances import LEAST_MASS, LEAST_MOMENT, SAME_POSITION
 from robodyn.topology.spanning_tree import SpanningTree
 from robodyn.urdf.common.drawn import DrawnRobot
@@ -28,9 +28,9 @@ from robodyn.urdf.mjcf.writing.motions import Motion, motions_of
 #: Kinds of joints whose speeds along axes of the child are those of slides on the parent.
 TURNED_FRICTION = (planar.KIND.name, floating.KIND.name)
 
-#: Kinds of joints after which no other one moves the same body in MuJoCo, which refuses rotations
-#: after a ball; and the most degrees of freedom of a body there.
-UNFOLLOWED = (fixed.KIND.name, floating.KIND.name, spherical.KIND.name)
+#: Kinds of joints that may move a body after a ball in MuJoCo, which refuses rotations there; and
+#: the most degrees of freedom of a body.
+AFTER_A_BALL = (fixed.KIND.name, prismatic.KIND.name)
 MOST_FREEDOMS = 6
 
 #: Motions that lead to a body, with the frames in which they begin: each in the one before.
@@ -142,11 +142,17 @@ class WrittenBodies:
         def is_passed(i: int, way: Way) -> bool:
             name, kind = links[i][0], tree.joints[i].joint.kind
             bare = not self.has_mass(name) and name not in joined
-            if not bare or kind in UNFOLLOWED or len(carried.get(i, ())) != 1:
+            if not bare or kind in (fixed.KIND.name, floating.KIND.name):
                 return False
-            freedoms = sum(3 if x.type == "ball" else 1 for _, motions in way for x in motions)
+            if len(carried.get(i, ())) != 1:
+                return False
             following = carried[i][0]
-            more = joint_kind(tree.joints[following].joint.kind).nv
+            kind = tree.joints[following].joint.kind
+            types = [x.type for _, motions in way for x in motions]
+            if "ball" in types and kind not in AFTER_A_BALL:
+                return False
+            freedoms = len(types) + 2 * types.count("ball")
+            more = joint_kind(kind).nv
             return not is_frame(following) and freedoms + more <= MOST_FREEDOMS
 
         base, _ = links.get(-1, (WORLD, None))
