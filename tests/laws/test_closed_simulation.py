@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pytest
 from support.caster_table import caster_table, straight
-from support.planar_linkages import flat_bars
 from support.rigid_robots import load
 
 import robodyn as rd
+from robodyn.description import Joint, Link, Loop, Pose
 from robodyn.errors import SingularWarning
 from robodyn.simulation.motion.sample_checks import first_wrong_sample
 
@@ -153,7 +153,17 @@ def test_gains_that_let_loops_come_apart():
 
 def parallelogram():
     """Lies flat at zero; its drive, at the ground, counts from there."""
-    return rd.load(flat_bars((0.2, 0.4, 0.4, 0.2), at=0.0, name="parallelogram"))
+    body = rd.Inertia(1.0, Pose((0.1, 0.0, 0.0)), ixx=0.01, iyy=0.01, izz=0.01)
+    links = (Link("ground"), *(Link(name, body) for name in ("crank", "coupler", "rocker")))
+    hinge = {"kind": "continuous", "axis": (0.0, 1.0, 0.0)}
+    joints = (
+        Joint("drive", parent="ground", child="crank", **hinge),
+        Joint("pin", parent="crank", child="coupler", origin=Pose((0.2, 0.0, 0.0)), **hinge),
+        Joint("pivot", parent="ground", child="rocker", origin=Pose((0.4, 0.0, 0.0)), **hinge),
+    )
+    ends = Pose((0.4, 0.0, 0.0)), Pose((0.2, 0.0, 0.0))
+    loop = Loop("end", "revolute", "coupler", "rocker", *ends, axis=hinge["axis"])
+    return rd.load(rd.Mechanism("parallelogram", links, joints, loops=(loop,)))
 
 
 @pytest.mark.parametrize("integrator", [
