@@ -278,6 +278,7 @@ class Tendons:
         self._known = {joint.name: joint for joint in related.joints}
         self.springs: list[DescribedElement] = []
         self.limited: list[str] = []
+        self.one_sided: list[str] = []
         self.refused: dict[str, str] = {}
         self.links: list[Link] = []
         self.joints: list[Joint] = []
@@ -350,7 +351,10 @@ class Tendons:
         """Motors of a tendon, whose forces together are within its `actuatorfrcrange`."""
         if not self._compiled.own("tendon_actfrclimited", k):
             return motors
-        most = float(np.abs(self._compiled.model.tendon_actfrcrange[k]).max())
+        low, high = self._compiled.model.tendon_actfrcrange[k]
+        most = float(max(abs(low), abs(high)))
+        if motors and not math.isclose(-low, high):
+            self.one_sided.append(self._compiled.names.tendons[k])
         forces = [min(abs(x.gear_ratio) * x.torque_limit, most) for x in motors]
         share = 1.0 / max(1.0, sum(forces) / most)
         return [

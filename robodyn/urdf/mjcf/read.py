@@ -153,7 +153,10 @@ def _without_effect(motors: Motors, tendons: Tendons, equalities: Equalities) ->
         ("actuators that drive no single joint:", motors.elsewhere),
         ("how these actuators follow their controls:", motors.controlled),
         ("delays of the controls of", motors.delayed),
-        ("limits that differ by direction (the larger is taken) of", motors.one_sided),
+        (
+            "limits that differ by direction (the larger is taken) of",
+            [*motors.one_sided, *tendons.one_sided],
+        ),
         ("inactive equality constraints", equalities.inactive),
     ):
         if names:
@@ -253,7 +256,10 @@ class Motors:
         }
         for j in range(model.njnt):
             if model.jnt_actfrclimited[j]:
-                limit = float(np.abs(model.jnt_actfrcrange[j]).max())
+                low, high = model.jnt_actfrcrange[j]
+                limit = float(max(abs(low), abs(high)))
+                if not math.isclose(-low, high):
+                    self.one_sided.append(names.joints[j])
                 self.efforts[j] = min(limit, self.efforts.get(j, math.inf))
 
     def _limit(self, compiled: CompiledModel, k: int, name: str) -> float:

@@ -184,6 +184,19 @@ def test_motors_of_a_tendon_keep_its_limit():
     assert both.joints["cord"].limits.effort == pytest.approx(3.0)
 
 
+def test_ranges_of_joints_and_tendons_that_differ_by_direction_are_told():
+    text = _text(
+        joint=' actuatorfrcrange="-2 3"',
+        end="""<tendon><fixed name="cord" actuatorfrcrange="-4 3"><joint joint="swing" coef="2"/>
+        <joint joint="elbow" coef="1"/></fixed></tendon>
+        <actuator><motor tendon="cord"/><motor joint="swing"/></actuator>""",
+    )
+    robot, told = _told(text)
+    assert any("(the larger is taken) of 'swing', 'cord'" in line for line in told)
+    assert robot.actuators["cord"].torque_limit == 4.0
+    assert robot.joints["swing"].limits.effort == 3.0
+
+
 @pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_delay"), reason="an older mujoco")
 def test_controls_that_act_later_are_told():
     text = _text(
